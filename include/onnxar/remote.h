@@ -77,9 +77,9 @@ struct GetOptions {
   /// blocks where the file system can. With OutputOptions::overwrite, the replaced file is used too, if it is an
   /// archive.
   std::vector<std::filesystem::path> reuse = {};
-  /// A graph, named as for Archive::graph. Downloads only what `pack` of the address with LoadOptions::graph would
+  /// Graphs, as LoadOptions::graph and its further_graphs. Downloads only what `pack` of the address with these would
   /// read, in few requests, and writes the same bytes as `pack` does. Empty: the whole archive.
-  std::string graph = {};
+  std::vector<std::string> graphs = {};
   /// The expected digest of the content (Digest::hex); empty: any. If it differs, the entries that were copied are
   /// downloaded once; if it still differs, the error is remote.answer.
   std::string digest = {};

@@ -103,7 +103,7 @@ class RemoteFile:
 
 def is_library_address(text: str) -> bool: ...
 def get(
-    address: str, output: _Path, save: SaveOptions, reuse: list[_Path], graph: str, digest: str, timeout: float
+    address: str, output: _Path, save: SaveOptions, reuse: list[_Path], graphs: list[str], digest: str, timeout: float
 ) -> dict[str, int]: ...
 def remote_file(address: str, timeout: float, pause: float = ...) -> RemoteFile | None: ...
 
@@ -127,6 +127,7 @@ class Format:
 class LoadOptions:
     external_data_dir: _Path
     foreign_zips: bool
+    further_graphs: list[str]
     graph: str
     max_expansion: int
     temporary_dir: _Path

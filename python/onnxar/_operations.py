@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxar import _core
 from onnxar._errors import Finding, printable, usage
-from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
+from onnxar._options import Path, SideFiles, expect_natural, graphs_of, load_options, save_options
 from onnxar._progress import Progress, growing, reporting
 from onnxar._proto import is_model, with_weights
 from onnxar._ranges import TIMEOUT, expect_timeout
@@ -71,7 +71,7 @@ def pack(
     exclude: Sequence[str] = (),
     first: str = "",
     variants: Mapping[str, str] | None = None,
-    graph: str = "",
+    graph: str | Sequence[str] = "",
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -101,7 +101,8 @@ def pack(
         first: Of several models, the one that becomes the model; by default the first.
         variants: Maps graphs to execution providers and devices, such as "cpu" or "cuda:gpu". manifest.json then describes
             the archive as a model package of ONNX Runtime, with the variants in this order.
-        graph: Pack only this graph of an archive.
+        graph: The only graph of an archive to pack, or a list of graphs; the first becomes the model. In a model package also the
+            name of a variant, which means the graphs of all variants of this name.
         data_dir: The folder of external data.
         overwrite: Replace an existing file completely, including its side files, which `save` would keep.
         sync: Return only when the output is on the disk.
@@ -162,13 +163,14 @@ class _Several(list[tuple[str, Path]]):
 
 
 def packed(
-    model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int, graph: str = ""
+    model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int, graph: str | Sequence[str] = ""
 ) -> ConvertReport:  # fmt: skip
     output = file_of(output, OUTPUT)
     folder = os.path.dirname(os.path.abspath(output))
     # While the input is read, one thread sums the output; the others may verify the input.
+    graphs = graphs_of(graph)
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
-                        threads=max(save.threads - 1, 1) if save.threads else 0, graph=graph)  # fmt: skip
+                        threads=max(save.threads - 1, 1) if save.threads else 0, graph="".join(graphs[:1]), further_graphs=graphs[1:])  # fmt: skip
     return report(ConvertReport, _converted(model, output, save, load))
 
 
@@ -272,7 +274,7 @@ def repack(
 
 
 def get(
-    address: str, output: Path, *, reuse: Sequence[Path] = (), graph: str = "", digest: str | None = None, overwrite: bool = False,
+    address: str, output: Path, *, reuse: Sequence[Path] = (), graph: str | Sequence[str] = "", digest: str | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, threads: int = 0, timeout: float = TIMEOUT, progress: Progress = None,
 ) -> GetReport:  # fmt: skip
     """Downloads an archive, and verifies it before it gets its name. An interrupted download continues with the next call.
@@ -281,7 +283,8 @@ def get(
         address: An address of HTTP or S3.
         output: The file. With `overwrite` and without `graph`, the entries of the archive that it replaces are reused.
         reuse: Archives on this machine. Entries of the same size and CRC-32 are copied instead of downloaded.
-        graph: Download only what this graph needs, and write the archive that `onnxar.pack` writes for it.
+        graph: Download only what this graph needs, or these graphs, or a variant of a model package, and write the archive that
+            `onnxar.pack` writes for them.
         digest: The expected digest, as `onnxar.digest` returns it. If it differs, copied entries are downloaded once; if it
             still differs, the error is remote.answer.
         dry_run: Only report what would be downloaded.
@@ -303,7 +306,7 @@ def get(
     output, old = file_of(output, OUTPUT), [file_of(path, "get") for path in reuse]
     with reporting(progress, "downloading") as tell:
         save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, threads=threads, progress=tell)
-        return report(GetReport, _core.get(address, output, save, old, graph, digest or "", timeout))
+        return report(GetReport, _core.get(address, output, save, old, graphs_of(graph), digest or "", timeout))
 
 
 def extract(

@@ -22,6 +22,14 @@ def _filled(options: Options, **fields: Any) -> Options:
     return options
 
 
+def graphs_of(graph: str | Sequence[str]) -> list[str]:
+    """Returns the names of chosen graphs; none if `graph` is empty. Raises usage.argument."""
+    graphs = [graph] if isinstance(graph, str) else list(graph or ())
+    if not all(isinstance(name, str) for name in graphs) or (len(graphs) > 1 and "" in graphs):
+        raise usage(f"graph is {graph!r}; it must be the name of a graph, or a list of names")
+    return [name for name in graphs if name]
+
+
 def expect_natural(path: str = "", **values: int | None) -> None:
     """Refuses a value that is negative or exceeds 64 bits. Raises usage.argument, which names it."""
     for name, value in values.items():

@@ -38,6 +38,7 @@ void bind_options(nb::module_& module) {
       .def_rw("external_data_dir", &LoadOptions::external_data_dir)
       .def_rw("foreign_zips", &LoadOptions::foreign_zips)
       .def_rw("graph", &LoadOptions::graph)
+      .def_rw("further_graphs", &LoadOptions::further_graphs)
       .def_rw("max_expansion", &LoadOptions::max_expansion)
       .def_rw("temporary_dir", &LoadOptions::temporary_dir)
       .def_rw("threads", &LoadOptions::threads)

@@ -60,15 +60,15 @@ RemoteOptions remote_options(double timeout) {
   return options;
 }
 
-/// `save` has the options of the output and `progress`. An empty digest or graph is none.
+/// `save` has the options of the output and `progress`. An empty digest is none.
 nb::dict get_archive(const std::string& address, const std::filesystem::path& output, const SaveOptions& save,
-                     const std::vector<std::filesystem::path>& reuse, const std::string& graph,
+                     const std::vector<std::filesystem::path>& reuse, const std::vector<std::string>& graphs,
                      const std::string& digest, double timeout) {
   GetOptions options{.remote = remote_options(timeout),
                      .output = save.output,
                      .progress = interruptible(save.progress),
                      .reuse = reuse,
-                     .graph = graph,
+                     .graphs = graphs,
                      .digest = digest};
   const GetReport report = without_gil([&] { return get(address, output, options); });
   nb::dict row;

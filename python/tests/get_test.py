@@ -68,6 +68,21 @@ class Get(unittest.TestCase):
         onnxar.get(self.server.serve("/family", self.new.read_bytes()), self.output, graph="two")
         self.assertEqual(self.output.read_bytes(), (self.folder / "packed.onnxar").read_bytes())
 
+    def test_several_graphs_are_what_pack_writes(self):
+        names = {name: self._saved(name, at, at + 1) for at, name in enumerate(("one", "two", "three"))}
+        onnxar.pack(names, self.new, variants={"one": "cpu", "two": "cuda", "three": "openvino"}, overwrite=True)
+        address = self.server.serve("/family", self.new.read_bytes())
+        for graph in (["three", "two"], ("one", "three"), ["two"]):
+            with self.subTest(graph=graph):
+                onnxar.pack(self.new, self.folder / "packed.onnxar", graph=graph, overwrite=True)
+                onnxar.get(address, self.output, graph=graph, overwrite=True)
+                self.assertEqual(self.output.read_bytes(), (self.folder / "packed.onnxar").read_bytes())
+                with onnxar.open(self.output) as archive:
+                    self.assertEqual(archive.graphs(), [f"{name}.onnx" for name in graph])
+        for graph in (["one", ""], [1], ["one", "four"]):
+            with self.subTest(graph=graph), self.assertRaises(onnxar.Error):
+                onnxar.pack(self.new, self.folder / "wrong.onnxar", graph=graph)
+
     def _saved(self, name: str, *seeds: int) -> pathlib.Path:
         onnx.save(model_of(*seeds), self.folder / f"{name}.onnx")
         return self.folder / f"{name}.onnx"

@@ -89,6 +89,12 @@ std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view 
   return std::nullopt;
 }
 
+std::optional<std::string> file_of_graph(const Archive& archive, const ArchiveEntry& graph) {
+  if (graph.index + 1 != archive.size()) return std::string(graph.name);
+  const auto own = name_of_model(archive);
+  return own ? std::optional(concat(*own, graph_suffix)) : std::nullopt;
+}
+
 std::optional<std::string> graph_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (name.ends_with(concat("/", graph_suffix))) return "has nothing after its last slash";

@@ -43,6 +43,10 @@ std::optional<std::string> name_of_model(const Archive& archive);
 /// empty; nothing if there is no such graph. Throws what `name_of_model` throws.
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name);
 
+/// Returns the name of the file of a graph: of the model, that of its own name; nothing if it has none. Throws what
+/// `name_of_model` throws.
+std::optional<std::string> file_of_graph(const Archive& archive, const ArchiveEntry& graph);
+
 /// Returns why a graph cannot have this name (G1, N1 to N17); nothing if it can.
 std::optional<std::string> graph_name_fault(const std::string& name);
 

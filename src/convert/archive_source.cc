@@ -10,16 +10,21 @@
 #include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/checked.h"
+#include "convert/package_files.h"
 
 namespace onnxar {
 
-ArchiveSource::ArchiveSource(Archive archive, const LoadOptions& options)
-    : ModelSource(options, archive.path()), archive_(std::move(archive)), payloads_(options), uses_(archive_) {
+ArchiveSource::ArchiveSource(Archive archive, const LoadOptions& options, std::vector<ArchiveEntry> chosen)
+    : ModelSource(options, archive.path()),
+      archive_(std::move(archive)),
+      payloads_(options),
+      uses_(archive_),
+      chosen_(std::move(chosen)) {
   select({});
 }
 
 void ArchiveSource::select(const std::string& graph) {
-  set_graph(graph_of(graph.empty() ? archive_.model_entry() : *archive_.find(graph)));
+  set_graph(graph_of(graph.empty() ? archive_.model_entry() : *find_graph(archive_, graph)));
 }
 
 GraphBytes ArchiveSource::graph_of(const ArchiveEntry& entry) const {
@@ -58,18 +63,20 @@ Resolved ArchiveSource::find(const onnx::TensorSite& site, const onnx::ExternalS
 
 std::vector<std::string> ArchiveSource::graphs() const {
   std::vector<std::string> names;
-  if (is_one_of_several()) return names;
-  for (const ArchiveEntry& entry : archive_.graphs()) names.emplace_back(entry.name);
+  if (!has_choice()) {
+    for (const ArchiveEntry& entry : archive_.graphs()) names.emplace_back(entry.name);
+  }
+  for (std::size_t i = 1; i < chosen_.size(); ++i) names.push_back(file_of_graph(archive_, chosen_[i]).value());
   return names;
 }
 
-bool ArchiveSource::is_one_of_several() const {
-  return !options().graph.empty() || archive_.model_entry().index + 1 != archive_.size();
+bool ArchiveSource::has_choice() const {
+  return !chosen_.empty() || archive_.model_entry().index + 1 != archive_.size();
 }
 
 SourceCompanions ArchiveSource::companions() {
   // The ignored graphs are still needed to distinguish weights from unused entries.
-  if (is_one_of_several()) {
+  if (has_choice()) {
     for (const ArchiveEntry& graph : all_graphs(archive_)) note_as_far_as_read(uses_, archive_, graph);
   }
   SourceCompanions found;
@@ -83,6 +90,7 @@ SourceCompanions ArchiveSource::companions() {
       found.left_out_bytes += entry.size;
     }
   }
+  if (!chosen_.empty()) keep_variants(found.side_files, archive_, chosen_);
   return found;
 }
 

@@ -22,7 +22,8 @@ class ArchiveSource final : public ModelSource {
  public:
   /// Selects the model, which may be a graph (Archive::graph). Throws what Archive::model throws; with
   /// LoadOptions::verify_data also zip.data.crc if the model's CRC-32 is wrong.
-  ArchiveSource(Archive archive, const LoadOptions& options);
+  /// `chosen` are the graphs that the user chose, the model first; if there are none, all are used.
+  ArchiveSource(Archive archive, const LoadOptions& options, std::vector<ArchiveEntry> chosen);
 
   [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
   [[nodiscard]] std::vector<std::string> graphs() const override;
@@ -36,13 +37,14 @@ class ArchiveSource final : public ModelSource {
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
   [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
-  /// True if the user chose one graph, so that the others are ignored.
-  [[nodiscard]] bool is_one_of_several() const;
+  /// True if the user chose graphs, so that the others are ignored.
+  [[nodiscard]] bool has_choice() const;
   [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
 
   Archive archive_;
   EntryPayloads payloads_;
   EntryUses uses_;
+  std::vector<ArchiveEntry> chosen_;
 };
 
 /// Returns the archive that contains the model of `source`; null if the model is not in an archive.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "convert/open.h"
+#include "convert/package.h"
 #include "convert/splitter.h"
 #include "onnx/duplicates.h"
 #include "onnx/external_data.h"
@@ -145,6 +147,17 @@ void set_name(LoadedModel& model, const std::string& name) {
   model.skeleton = onnx::rewrite_tensors(model.skeleton, keep, edit).flat();
 }
 
+/// Returns the name of a chosen graph that became the model, if other graphs or the manifest of a package stay with it.
+std::optional<std::string> name_of_choice(const LoadedModel& model, const LoadOptions& options) {
+  const Archive* const archive = options.graph.empty() ? nullptr : archive_of(*model.source);
+  if (archive == nullptr || !is_graph_name(archive->model_entry().name)) return std::nullopt;
+  const bool is_package = std::ranges::find(model.side_files, manifest_name, &SideFile::name) != model.side_files.end();
+  if (model.graphs.empty() && !is_package) return std::nullopt;
+  std::string name(archive->model_entry().name);
+  name.resize(name.size() - graph_suffix.size());
+  return name;
+}
+
 }  // namespace
 
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
@@ -201,7 +214,9 @@ void split_model(LoadedModel& model, std::unique_ptr<ModelSource> source, const 
   if (companions == Companions::taken) loading.add_graphs_of(*model.source);
   model.input_size = model.source->input_size();
   std::ranges::move(model.source->remarks(), std::back_inserter(model.remarks));
-  if (companions == Companions::taken) loading.add_companions_of(*model.source);
+  if (companions == Companions::left) return;
+  loading.add_companions_of(*model.source);
+  if (const auto name = name_of_choice(model, options)) set_name(model, *name);
 }
 
 void set_skeleton(LoadedModel& model, const std::shared_ptr<const std::vector<std::byte>>& bytes,

@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/file_kind.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "convert/foreign_source.h"
+#include "convert/package_files.h"
 #include "zip/end_records.h"
 
 namespace onnxar {
@@ -136,8 +138,9 @@ std::unique_ptr<ModelSource> source_of(Bytes bytes, std::shared_ptr<const void> 
 }
 
 std::unique_ptr<ArchiveSource> source_of(Archive archive, const LoadOptions& options) {
-  if (!options.graph.empty()) archive = archive.graph(options.graph);
-  return std::make_unique<ArchiveSource>(std::move(archive), options);
+  std::vector<ArchiveEntry> chosen = chosen_graphs(archive, options);
+  if (!chosen.empty()) archive = ArchiveAccess::view(archive, chosen.front());
+  return std::make_unique<ArchiveSource>(std::move(archive), options, std::move(chosen));
 }
 
 std::unique_ptr<FileSource> file_source_of(const OpenedInput& input, const LoadOptions& options, FileLinks links) {

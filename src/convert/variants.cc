@@ -15,21 +15,10 @@
 #include "convert/model_source.h"
 #include "convert/package.h"
 #include "convert/package_edit.h"
+#include "convert/package_files.h"
 
 namespace onnxar {
 namespace {
-
-/// Returns the text of a source, up to one byte over the limit of packages.
-std::string text_of(const ByteSource& source) {
-  std::string text;
-  source.read([&text](Bytes piece) { text += as_text(piece).substr(0, Package::most_bytes + 1 - text.size()); });
-  return text;
-}
-
-std::shared_ptr<const ByteSource> source_of(const std::string& text) {
-  const Bytes bytes = as_bytes(text);
-  return payload_of(ByteSpan::own({bytes.begin(), bytes.end()})).source;
-}
 
 /// Presents the files of an archive as they will be after the additions and removals of an edit.
 class EditedFiles {
@@ -40,19 +29,16 @@ class EditedFiles {
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const {
     const auto added = std::ranges::find(options_.add, name, &AddedFile::name);
     if (added != options_.add.end()) {
-      if (added->source) return text_of(*added->source);
+      if (added->source) return package_text(*added->source);
       const base::MappedFile file = base::MappedFile::open(added->path);
       return std::string(as_text(file.bytes()).substr(0, Package::most_bytes + 1));
     }
-    const auto entry = is_removed(name) ? std::nullopt : archive_.find(name);
-    if (!entry) return std::nullopt;
-    archive_.verify(*entry);
-    return std::string(as_text(archive_.bytes(*entry)).substr(0, Package::most_bytes + 1));
+    return is_removed(name) ? std::nullopt : package_text(archive_, name);
   }
 
   [[nodiscard]] std::vector<std::string> graphs() const {
     std::vector<std::string> names;
-    if (const auto own = name_of_model(archive_)) names.push_back(*own + std::string(graph_suffix));
+    if (auto own = file_of_graph(archive_, archive_.entry(archive_.size() - 1))) names.push_back(std::move(*own));
     for (const ArchiveEntry& graph : archive_.graphs())
       if (!is_removed(graph.name)) names.emplace_back(graph.name);
     for (const AddedFile& file : options_.add)
@@ -64,7 +50,7 @@ class EditedFiles {
     for (const auto& [name, text] : changes.files) {
       std::erase_if(options_.add, [&](const AddedFile& file) { return file.name == name; });
       if (text) {
-        options_.add.push_back({name, {}, source_of(*text)});
+        options_.add.push_back({name, {}, package_source(*text)});
       } else if (archive_.find(name)) {
         options_.remove.push_back(name);
         removed_.insert(name);
@@ -89,20 +75,9 @@ std::vector<Finding> add_variants(ArchiveCompanions& companions, const LoadedMod
   for (const std::string& name : model_names_of(model.skeleton)) graphs.push_back(name + std::string(graph_suffix));
   for (const PlacedGraph& graph : companions.graphs) graphs.push_back(graph.name);
   for (const SideFile& graph : companions.whole_graphs) graphs.push_back(graph.name);
-  base::KeyedMap<std::string, SideFile*> files;
-  for (SideFile& file : companions.side_files) files.emplace(file.name, &file);
-  const auto text = [&](const std::string& name) -> std::optional<std::string> {
-    const auto found = files.find(name);
-    return found == files.end() ? std::nullopt : std::optional(text_of(*found->second->source));
-  };
-  PackageChanges changes = with_variants(text, variants, graphs);
-  for (const auto& [name, changed] : changes.files) {
-    if (const auto found = files.find(name); found != files.end()) {
-      found->second->source = source_of(*changed);
-    } else {
-      companions.side_files.push_back({name, source_of(*changed)});
-    }
-  }
+  PackageFiles files(companions.side_files);
+  PackageChanges changes = with_variants([&](const std::string& name) { return files.text(name); }, variants, graphs);
+  files.apply(changes);
   return std::move(changes.warnings);
 }
 

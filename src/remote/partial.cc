@@ -1,4 +1,4 @@
-// Downloads the entries that one graph of an archive needs, and packs them.
+// Downloads the entries that graphs of an archive need, and packs them.
 #include "remote/partial.h"
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include "base/output_file.h"
 #include "base/output_target.h"
 #include "base/sources.h"
+#include "convert/package_files.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "os/names.h"
@@ -70,17 +71,27 @@ class KeptFile final : public RandomAccess {
   mutable std::mutex reading_;
 };
 
-/// Returns which entries `pack` reads for this graph: the model, the graph and its weights, and the side files. Other
-/// graphs are read too, because they show which entries are side files.
-std::vector<bool> needed_entries(const Archive& archive, const std::string& graph) {
-  const Archive view = archive.graph(graph);
+LoadOptions load_options(const GetOptions& options) {
+  LoadOptions load;
+  load.graph = options.graphs.front();
+  load.further_graphs.assign(options.graphs.begin() + 1, options.graphs.end());
+  load.threads = options.output.threads;
+  return load;
+}
+
+/// Returns which entries `pack` reads for these graphs: the graphs and their weights, and the side files. Other graphs
+/// are read too, because they show which entries are side files.
+std::vector<bool> needed_entries(const Archive& archive, const GetOptions& options) {
   std::vector<bool> needed(archive.size());
   EntryUses own(archive);
-  note_as_far_as_read(own, archive, view.model_entry());
+  for (const ArchiveEntry& graph : chosen_graphs(archive, load_options(options))) {
+    own.note(graph.index);
+    note_as_far_as_read(own, archive, graph);
+  }
   EntryUses all(archive);
   for (const ArchiveEntry& each : all_graphs(archive)) note_as_far_as_read(all, archive, each);
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    needed[i] = own.is_named(i) || i == view.model_entry().index || all.kind_of(i) == EntryKind::side_file;
+    needed[i] = own.is_named(i) || all.kind_of(i) == EntryKind::side_file;
   }
   return needed;
 }
@@ -104,7 +115,7 @@ std::vector<ReusableEntry> reusable_of(const Archive& archive, const std::vector
 void prepare(const std::shared_ptr<const KeptFile>& kept, std::span<const OldArchive> old, PartFile& part,
              const GetOptions& options, GetReport& report) {
   const Archive archive = Archive::open(kept);
-  const std::vector<bool> needed = needed_entries(archive, options.graph);
+  const std::vector<bool> needed = needed_entries(archive, options);
   const std::vector<base::ByteRange> ranges = ranges_of(archive, needed);
   base::SharedProgress progress(options.progress, bytes_of(ranges));
   const std::uint64_t before = part.ranges().bytes();
@@ -114,43 +125,41 @@ void prepare(const std::shared_ptr<const KeptFile>& kept, std::span<const OldArc
   progress.finish();
 }
 
-/// Packs the graph of the archive at `input`: a path, or an address that `open` opens.
-void pack_graph(const std::filesystem::path& input, const RangesOpener& open, const std::filesystem::path& output,
-                const GetOptions& options, GetReport& report) {
-  LoadOptions load;
-  load.graph = options.graph;
-  load.threads = options.output.threads;
+/// Packs the graphs of the archive at `input`: a path, or an address that `open` opens.
+void pack_graphs(const std::filesystem::path& input, const RangesOpener& open, const std::filesystem::path& output,
+                 const GetOptions& options, GetReport& report) {
+  LoadOptions load = load_options(options);
   load.open_ranges = open;
   const ConvertReport packed = pack(input, output, {.output = options.output}, load);
   report.file_bytes = packed.file_bytes;
   report.entries = packed.payloads + packed.side_files + packed.graphs + 1;
 }
 
-GetReport plan_graph(const std::shared_ptr<const HttpFile>& file, const std::filesystem::path& output,
-                     std::span<const OldArchive> old, const GetOptions& options) {
+GetReport plan_graphs(const std::shared_ptr<const HttpFile>& file, const std::filesystem::path& output,
+                      std::span<const OldArchive> old, const GetOptions& options) {
   GetReport report{.remote_bytes = file->size()};
   const Archive archive = Archive::open(file);
-  const std::vector<bool> needed = needed_entries(archive, options.graph);
+  const std::vector<bool> needed = needed_entries(archive, options);
   report.reused_bytes = bytes_of(reusable_of(archive, needed, old));
   report.downloaded_bytes = bytes_of(ranges_of(archive, needed)) - report.reused_bytes;
-  pack_graph(file->name(), [&file](const std::filesystem::path&) { return file; }, output, options, report);
+  pack_graphs(file->name(), [&file](const std::filesystem::path&) { return file; }, output, options, report);
   return report;
 }
 
 }  // namespace
 
-GetReport get_graph(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
+GetReport get_graphs(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
   base::OutputTarget target = base::find_target(output, existing_of(options.output));
   const std::vector<OldArchive> old = old_archives(target.path, options);
   const auto file = std::make_shared<const HttpFile>(address, options.remote);
-  if (options.output.dry_run) return plan_graph(file, output, old, options);
+  if (options.output.dry_run) return plan_graphs(file, output, old, options);
   PartFile part(std::move(target), file->version_text(), file->size(), base::Sync::none, PartFile::Room::sparse);
   GetReport report{.remote_bytes = file->size(), .resumed_bytes = part.ranges().bytes()};
   try {
     const auto kept = std::make_shared<const KeptFile>(*file, part, options.remote.connections);
     prepare(kept, old, part, options, report);
     // All that it needs is there: an entry that is not would have a wrong header.
-    pack_graph(part.path(), {}, output, options, report);
+    pack_graphs(part.path(), {}, output, options, report);
   } catch (const Error& error) {
     if (kind(error.code()) == Kind::format) part.discard();  // the next download starts from the beginning
     throw;

@@ -1,4 +1,4 @@
-// Downloads one graph of an archive, with the entries that it needs.
+// Downloads graphs of an archive, with the entries that they need.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace onnxar {
 
-/// Does what `get` does for GetOptions::graph. The part file is a sparse copy of the server's file, with the ranges
+/// Does what `get` does for GetOptions::graphs. The part file is a sparse copy of the server's file, with the ranges
 /// that were read; `pack` reads it.
-GetReport get_graph(std::string_view address, const std::filesystem::path& output, const GetOptions& options);
+GetReport get_graphs(std::string_view address, const std::filesystem::path& output, const GetOptions& options);
 
 }  // namespace onnxar

@@ -166,8 +166,8 @@ GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
 
 void expect_possible(const GetOptions& options) {
   constexpr std::size_t digits = 64;
-  if (!options.graph.empty() && !options.digest.empty())
-    throw Error(Code::usage_argument, "a digest is that of a whole archive; pass either a digest or a graph");
+  if (!options.graphs.empty() && !options.digest.empty())
+    throw Error(Code::usage_argument, "a digest is that of a whole archive; pass either a digest or graphs");
   const bool is_hex = options.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (options.digest.empty() || (is_hex && options.digest.size() == digits)) return;
   throw Error(Code::usage_argument,
@@ -225,7 +225,7 @@ UpdatePlan plan_update(const Archive& before, const Archive& after) {
 
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options) {
   expect_possible(options);
-  if (!options.graph.empty()) return get_graph(address, output, options);
+  if (!options.graphs.empty()) return get_graphs(address, output, options);
   const base::Existing existing = existing_of(options.output);
   base::OutputTarget target = base::find_target(output, existing);
   os::File lock = lock_output(target.path, options.output);

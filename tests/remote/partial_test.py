@@ -1,11 +1,18 @@
 """`get --model` downloads what one graph needs, and writes what `pack --model` writes."""
 
+import json
+from collections.abc import Sequence
+
 from support import wire_writer as wire
 from support.command_line import FORMAT, IO, USAGE, main, run
 from support.remote_case import RemoteCase
 
 COUNT = 100_000  # floats of a tensor
 END = 256 << 10  # bytes that the first request reads
+
+
+def chosen(graphs: Sequence[str]) -> list[str]:
+    return [word for graph in graphs for word in ("--model", graph)]
 
 
 class Partial(RemoteCase):
@@ -23,13 +30,13 @@ class Partial(RemoteCase):
         self.data = self.local.read_bytes()
         self.served = self.serve()
 
-    def packed(self, graph: str) -> bytes:
-        self.succeeds("pack", self.local, "--model", graph, "-o", self.folder / "packed.onnxar", "-f")
+    def packed(self, *graphs: str) -> bytes:
+        self.succeeds("pack", self.local, *chosen(graphs), "-o", self.folder / "packed.onnxar", "-f")
         return (self.folder / "packed.onnxar").read_bytes()
 
-    def get(self, graph: str, *words: object, address: str | None = None) -> str:
-        said = self.succeeds("get", address or self.served, "-o", self.output, "--model", graph, *words).stderr
-        self.assertEqual(self.output.read_bytes(), self.packed(graph))
+    def get(self, graph: str, *words: object, address: str | None = None, more: Sequence[str] = ()) -> str:
+        said = self.succeeds("get", address or self.served, "-o", self.output, *chosen([graph, *more]), *words).stderr
+        self.assertEqual(self.output.read_bytes(), self.packed(graph, *more))
         self.assertEqual(self.left(), [])
         return said
 
@@ -37,6 +44,30 @@ class Partial(RemoteCase):
         for graph in ("a", "b", "c", "d", "d.onnx"):
             with self.subTest(graph=graph):
                 self.get(graph, "-f")
+
+    def test_several_graphs_are_what_pack_writes(self) -> None:
+        for graphs in (("b", "d"), ("d", "a"), ("c", "b", "c"), ("a", "b", "c", "d")):
+            with self.subTest(graphs=graphs):
+                self.get(graphs[0], "-f", more=graphs[1:])
+        self.server.requests.clear()
+        self.assertRegex(self.get("d", "-f", more=["b"]), r"out: 20 entries, 6\.\d MB, .* of 13\.\d MB downloaded$")
+        self.assertLess(self.body_bytes(), 17 * 4 * COUNT + 50_000)
+
+    def test_variant_is_what_pack_writes(self) -> None:
+        parts = {"encoder": {"cpu": "a", "gpu": "b"}, "decoder": {"cpu": "c", "gpu": "d"}}
+        components = {
+            part: {"variants": {name: {"ep": name, "variant_directory": ".", "executor_info": {"ort": {"model_file": f"{graph}.onnx"}}}
+                                for name, graph in variants.items()}} for part, variants in parts.items()}  # fmt: skip
+        manifest = self.write("manifest", json.dumps({"schema_version": "1.0", "components": components}).encode())
+        self.succeeds("replace", self.local, "--add", f"manifest.json={manifest}")
+        self.data = self.local.read_bytes()
+        self.served = self.serve()
+        self.get("gpu")
+        self.assertLess(self.body_bytes(), 17 * 4 * COUNT + 50_000)
+        self.assertIn("graph b:", run("ls", self.output).stdout.decode())
+        kept = json.loads(run("cat", self.output, "manifest.json").stdout)["components"]
+        self.assertEqual({part: list(each["variants"]) for part, each in kept.items()}, {"encoder": ["gpu"], "decoder": ["gpu"]})
+        self.assertEqual(self.output.read_bytes(), self.packed("b", "d"))
 
     def test_only_its_entries_are_downloaded(self) -> None:
         said = self.get("b")

@@ -147,6 +147,10 @@ CLI::Option* add_graph(CLI::App& verb, std::string& graph, const std::string& wh
   return verb.add_option("--model", graph, what)->type_name("NAME");
 }
 
+void add_graphs(CLI::App& verb, std::vector<std::string>& graphs, const std::string& what) {
+  verb.add_option("--model", graphs, what)->type_name("NAME")->allow_extra_args(false);
+}
+
 CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output) {
   return verb.add_flag("-f,--force", output.overwrite, "Replace an existing output");
 }

@@ -112,6 +112,8 @@ void add_cut_options(CLI::App& verb, OutputOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// Adds `--model NAME`, which chooses a graph of an archive.
 CLI::Option* add_graph(CLI::App& verb, std::string& graph, const std::string& what);
+/// Adds `--model NAME`, which chooses graphs of an archive and may be repeated.
+void add_graphs(CLI::App& verb, std::vector<std::string>& graphs, const std::string& what);
 /// Adds `-j N`; the default 0 means one thread per core.
 void add_threads(CLI::App& verb, std::size_t& threads);
 /// Adds `--max-expansion N`: the limit for expanded data, in multiples of the input's size.

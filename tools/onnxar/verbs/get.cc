@@ -29,7 +29,7 @@ void print_report(const GetReport& report, const GetArguments& arguments) {
   if (report.resumed_bytes != 0) std::cerr << ", " << short_size(report.resumed_bytes) << " from an earlier download";
   if (report.reused_bytes != 0) std::cerr << ", " << short_size(report.reused_bytes) << " reused";
   std::cerr << ", " << short_size(report.downloaded_bytes);
-  if (!arguments.options.graph.empty()) std::cerr << " of " << short_size(report.remote_bytes);
+  if (!arguments.options.graphs.empty()) std::cerr << " of " << short_size(report.remote_bytes);
   std::cerr << (dry_run ? " to download" : " downloaded") << '\n';
 }
 
@@ -55,7 +55,9 @@ Verb add_get(CLI::App& app) {
   verb->add_option("-c,--connections", arguments->options.remote.connections, "Number of concurrent requests")
       ->type_name("N")
       ->capture_default_str();
-  add_graph(*verb, arguments->options.graph, "Download only what this graph needs, and write what `pack` would write");
+  add_graphs(
+      *verb, arguments->options.graphs,
+      "Download only what this graph, or variant of a package, needs, and write what `pack --model` would write");
   verb->add_option("--reuse", arguments->reuse,
                    "Copy the entries that this archive has, and download only the others; with --force, the replaced "
                    "archive is used too")

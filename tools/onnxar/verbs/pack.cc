@@ -23,7 +23,7 @@ struct PackArguments {
   SaveOptions save;
   LoadOptions load = load_options();
   std::string checksum;
-  std::vector<std::string> graphs, add, rename, variants;
+  std::vector<std::string> graphs, chosen, add, rename, variants;
   Verbosity verbosity;
 };
 
@@ -81,6 +81,10 @@ int pack(PackArguments& arguments) {
   if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
     arguments.load.threads = std::max<std::size_t>(threads - 1, 1);
   }
+  if (!arguments.chosen.empty()) {
+    arguments.load.graph = arguments.chosen.front();
+    arguments.load.further_graphs.assign(arguments.chosen.begin() + 1, arguments.chosen.end());
+  }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   arguments.save.rename = renamed_entries(arguments.rename);
   arguments.save.variants = graph_variants(arguments.variants);
@@ -116,7 +120,7 @@ Verb add_pack(CLI::App& app) {
       "The archive to write; by default NAME.onnxar beside the MODEL, if there is only one: a file NAME.onnx "
       "or a folder NAME");
   add_save_options(*verb, arguments->save);
-  add_graph(*verb, arguments->load.graph, "Pack only this graph of an archive");
+  add_graphs(*verb, arguments->chosen, "Pack only this graph of an archive, or this variant of a package");
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add to each link the SHA-1 of its entry");
