@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 from support import command_line
@@ -108,6 +109,32 @@ class Folders(PackageCase):
                 self.assertEqual(entries_of(self.output)["manifest.json"], text)
                 self.assertIn(warning or "", done.stderr)
                 self.assertEqual("warning" in done.stderr, warning is not None)
+
+
+class Choices(PackageCase):
+    def test_chosen_graphs_are_packed_like_their_folder(self) -> None:
+        for name in ("x", "y", "z"):
+            self.put(f"{name}/model.onnx", wire.plain(wire.tensor("shared"), wire.tensor(name)))
+        self.put("manifest.json", self.manifest({"x": None, "y": None, "z": None}))
+        whole, part, expected = self.folder / "whole.onnxar", self.folder / "part", self.folder / "expected.onnxar"
+        self.succeeds("pack", self.root, "-o", whole)
+        for chosen in (["x", "y"], ["y"], ["z", "x"]):
+            with self.subTest(chosen=chosen):
+                self.succeeds("pack", whole, *(f"--model={name}/model.onnx" for name in chosen), "-o", self.output, "-f")
+                self.assertEqual(list(self.packed_manifest()["components"]["c"]["variants"]), sorted(chosen))
+                for name in chosen:
+                    shutil.copytree(self.root / name, part / name)
+                (part / "manifest.json").write_bytes(entries_of(self.output)["manifest.json"])
+                self.succeeds("pack", part, "-o", expected, "-f", "--first", f"{chosen[0]}/model")
+                self.assertEqual(self.output.read_bytes(), expected.read_bytes())
+                shutil.rmtree(part)
+
+    def test_wrong_choices_are_refused(self) -> None:
+        model = self.model(wire.tensor("a"), name="a.onnx")
+        archive = self.folder / "family.onnxar"
+        self.succeeds("pack", model, "-o", archive)
+        self.fails(USAGE, "onnxar: error[usage.no_such_entry] ", "pack", archive, "--model", "v", "-o", self.output)
+        self.fails(USAGE, "onnxar: error[usage.argument] ", "pack", model, "--model", "v", "-o", self.output)
 
 
 class Variants(PackageCase):
