@@ -13,19 +13,17 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 
-import models
 import numpy as np
 import onnx
 from measure import GIB, MIB, TOOL, into_cache, median_of, run, timed, verdict
 from remote import ROUND_TRIP, Server, serving
 from report import Section
+from sharing import mounted_xfs
 
 TENSORS, CHANGED = 300, 150
 LARGE = 4 * MIB  # the tensor that changes
 OTHERS = (GIB - LARGE) // (TENSORS - 1) // 64 * 64
 PACKAGE = 4  # variants
-
-Command = list[str]
 
 
 def written_model(path: pathlib.Path, seeds: list[int], producer: str) -> None:
@@ -40,9 +38,8 @@ def written_model(path: pathlib.Path, seeds: list[int], producer: str) -> None:
     path.write_bytes(onnx.helper.make_model(graph, producer_name=producer).SerializeToString())
 
 
-def packed(models: list[pathlib.Path], archive: pathlib.Path, *options: str) -> pathlib.Path:
-    run([TOOL, "pack", "-q", *map(str, models), "-o", str(archive), *options])
-    return archive
+def packed(inputs: list[pathlib.Path], archive: pathlib.Path) -> None:
+    run([TOOL, "pack", "-q", *map(str, inputs), "-o", str(archive)])
 
 
 def make_versions(folder: pathlib.Path) -> None:
@@ -91,11 +88,19 @@ class Updates:
             cells = [verdict(cell, each) for cell, each in zip(cells, met, strict=True)]
         self.section.row(what, *cells)
 
-    def get(self, name: str, *options: str) -> None:
-        out = self.folder / "out.onnxar"
-        command = [TOOL, "get", self.server.address("new.onnxar"), "-o", str(out), "--reuse", str(self.folder / "old.onnxar"), "-q", *options]
+    def get(self, name: str, folder: pathlib.Path, *options: str) -> None:
+        """Updates in `folder`, which has the old version."""
+        out = folder / "out.onnxar"
+        command = [TOOL, "get", self.server.address("new.onnxar"), "-o", str(out), "--reuse", str(folder / "old.onnxar"), "-q", *options]
         with temporary(out):
             self.row(name, lambda: run(command), self.folder / "new.onnxar", out, (6, 6, 0.5), lambda: self.clean(out))
+
+    def copy(self) -> None:
+        """A copy on this disk, which no update is faster than where files cannot share blocks."""
+        old, out = self.folder / "old.onnxar", self.folder / "out.onnxar"
+        with temporary(out):
+            time = median_of(lambda: run(["sh", "-c", 'cp "$0" "$1" && sync "$1"', str(old), str(out)]), self.runs, lambda: self.clean(out))
+        self.section.row("— `cp` of the old archive, and `sync`", "", "", f"{time:.2f} s")
 
     def whole(self) -> None:
         out = self.folder / "out.onnxar"
@@ -166,10 +171,15 @@ def measure(folder: pathlib.Path, runs: int) -> Section:
     make_versions(folder)
     for path in folder.iterdir():
         into_cache(path)
+    os.sync()
     with serving(folder) as server:
         updates = Updates(section, server, folder, runs)
-        updates.get("`onnxar get --reuse`")
-        updates.get("— `--no-sync`", "--no-sync")
+        updates.get("`onnxar get --reuse`", folder)
+        updates.get("— `--no-sync`", folder, "--no-sync")
+        updates.copy()
+        with mounted_xfs(folder, 4 * GIB) as disk:
+            shutil.copyfile(folder / "old.onnxar", disk / "old.onnxar")
+            updates.get("— on XFS, whose files share blocks", disk)
         updates.whole()
         for what, name in (("archive", "onnxar"), ("plain", "onnx")):
             updates.zsync(what, name)

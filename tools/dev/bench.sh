@@ -5,6 +5,9 @@ if [[ " $* " == *" remote "* ]]; then
   need "bench remote" nginx-light curl
   environment build/node_venv js/tools/requirements.txt
 fi
+if [[ " $* " == *" updates "* ]]; then
+  need "bench updates" nginx-light rsync zsync
+fi
 cmake --preset release -DONNXAR_BUILD_BENCH=ON
 build release
 peers
