@@ -59,9 +59,9 @@ struct LoadOptions {
   /// Compares the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
   bool verify_data = true;
   /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
-  /// In a model package also the name of a variant, if no graph has it: the graphs of all variants of this name are
-  /// used, the first as the model. Empty: the archive's model. For functions that open a file or bytes; usage.argument
-  /// for other inputs.
+  /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs. Of a model
+  /// package, `pack` and `unpack` also take the name of a variant that no graph has: it means the graphs of all
+  /// variants of this name, the first of which is the model.
   std::string graph = {};
   /// More graphs that `pack` keeps, named as `graph`, which must not be empty.
   std::vector<std::string> further_graphs = {};
