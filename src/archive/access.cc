@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "archive/file_kind.h"
 #include "archive/keys.h"
 #include "base/checked.h"
 #include "base/memory.h"
@@ -110,16 +109,12 @@ ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint6
 }
 
 zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros) {
-  try {
-    const zip::Limits limits{options.max_entries, options.max_directory_size};
-    zip::Directory directory = zip::Directory::read(file.bytes(), limits, file.needs(), zeros);
-    // In the order of spec/checking.md, steps 41 to 44.
-    check_model(directory, options);
-    check_reserved_names(directory);
-    return directory;
-  } catch (const Error& error) {
-    throw with_foreign_hint(error, file);
-  }
+  const zip::Limits limits{options.max_entries, options.max_directory_size};
+  zip::Directory directory = zip::Directory::read(file.bytes(), limits, file.needs(), zeros);
+  // In the order of spec/checking.md, steps 41 to 44.
+  check_model(directory, options);
+  check_reserved_names(directory);
+  return directory;
 }
 
 }  // namespace onnxar

@@ -7,6 +7,7 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
+#include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/local_entry.h"
@@ -57,18 +58,20 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
-  return ArchiveAccess::open({.file = ArchiveFile(bytes), .owner = std::move(owner)}, options);
+  const ArchiveFile file(bytes);
+  return base::annotated(Evidence{.file = file},
+                         [&] { return ArchiveAccess::open({.file = file, .owner = std::move(owner)}, options); });
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
   if (!file) throw Error(Code::usage_argument, "`file` is null; pass a file that can be read in ranges");
   const std::filesystem::path path = file->name();
-  try {
-    const auto memory = std::make_shared<const base::RangedMemory>(std::move(file));
+  const auto reserve = [&] { return std::make_shared<const base::RangedMemory>(std::move(file)); };
+  const auto memory = base::annotated(path, reserve);
+  const Evidence evidence{.path = &path, .file = ArchiveFile(*memory)};
+  return base::annotated(evidence, [&] {
     return ArchiveAccess::open({.file = ArchiveFile(*memory), .owner = memory, .path = path}, options);
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  });
 }
 
 std::size_t Archive::size() const noexcept { return parts_->opened->directory.entries().size(); }
@@ -118,7 +121,8 @@ Bytes Archive::bytes_at(std::size_t index) const {
 
 /// REQUIRES: the part lies in the entry.
 Bytes Archive::part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const {
-  return errors_with_archive(*this, [&] { return ArchiveAccess::reader(*this).read(index, {offset, length}); });
+  return base::annotated(Evidence{.archive = this},
+                         [&] { return ArchiveAccess::reader(*this).read(index, {offset, length}); });
 }
 
 void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch({&entry, 1}, how); }
@@ -129,7 +133,7 @@ void Archive::prefetch(std::span<const ArchiveEntry> entries, Prefetch how) cons
     check_own(entry);
     indices.push_back(entry.index);
   }
-  errors_with_archive(*this, [&] { ArchiveAccess::reader(*this).prefetch(indices, how); });
+  base::annotated(Evidence{.archive = this}, [&] { ArchiveAccess::reader(*this).prefetch(indices, how); });
 }
 
 void Archive::prefetch(Bytes bytes, Prefetch how) const {
@@ -139,7 +143,7 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
   if (!bytes.empty() && !base::in_range(at(bytes.data()) - at(file.data()), bytes.size(), file.size())) {
     throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->opened->path);
   }
-  base::annotated([&] { return base::Annotation{.path = path()}; }, [&] { parts_->opened->file.prefetch(bytes, how); });
+  base::annotated(path(), [&] { parts_->opened->file.prefetch(bytes, how); });
 }
 
 void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/graphs.h"
-#include "archive/opening.h"
 #include "base/parallel.h"
 #include "base/sha256.h"
 #include "base/sources.h"

@@ -233,15 +233,14 @@ std::uint64_t EditAccess::plan(const ArchiveEditor& editor, std::span<const NewE
     prove_written(name, bytes, entries);
     prove_kept(plan, bytes);
   };
-  base::annotated([&] { return base::Annotation{.path = plan.archive().path()}; },
-                  [&] {
-                    for (const auto& [name, source] : added) {
-                      if (!is_graph_name(name)) continue;
-                      const ByteSpan graph = bytes_of_graph(name, *source);
-                      prove(name, graph.bytes());
-                    }
-                    if (const auto bytes = base::in_one_piece(model)) prove(model_entry_name, *bytes);
-                  });
+  base::annotated(plan.archive().path(), [&] {
+    for (const auto& [name, source] : added) {
+      if (!is_graph_name(name)) continue;
+      const ByteSpan graph = bytes_of_graph(name, *source);
+      prove(name, graph.bytes());
+    }
+    if (const auto bytes = base::in_one_piece(model)) prove(model_entry_name, *bytes);
+  });
   return size;
 }
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/opening.h"
+#include "archive/evidence.h"
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/errors.h"
 #include "base/open_file.h"
 #include "zip/shared_checks.h"
 
@@ -43,7 +44,8 @@ std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
     piece.resize(base::in_memory(std::min(step, end - at)));
     ArchiveAccess::file(archive_).copy(at, piece);
     if (at == whole.offset) {
-      data = errors_with_archive(archive_, [&] { return reader().data_offset_in(piece, entry_.index); });
+      data =
+          base::annotated(Evidence{.archive = &archive_}, [&] { return reader().data_offset_in(piece, entry_.index); });
       end = data + entry_.size;
     }
     const std::uint64_t skipped = data > at ? data - at : 0;
@@ -104,7 +106,7 @@ void EntrySource::expect(std::uint32_t crc) const {
   // If the sum is right now, it was wrong only because bytes changed while they were summed. Bytes that were fetched
   // are not read again: all of them are those of one version.
   const bool changed = is_here() && (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32);
-  if (changed) throw changed_while_read(archive_.path());
+  if (changed) throw base::changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), ArchiveAccess::directory(archive_).proved_data_offset(entry_.index)};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc).with_path(archive_.path());
 }

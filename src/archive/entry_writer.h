@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "archive/model_proof.h"
+#include "base/errors.h"
 #include "base/steps.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
@@ -57,14 +58,12 @@ struct detail::EntryState {
   /// failed.
   template <bool in_entry = false, typename Action>
   void step(const Action& action) {
-    try {
+    base::annotated(target, [&] {
       steps.take([&] {
         if (begun.has_value() != in_entry) refuse_order();
         action();
       });
-    } catch (const Error& error) {
-      throw error.with_path(target);
-    }
+    });
   }
 
   /// Throws archive.model.too_large if protobuf or the limit of an edit does not allow a model of `size` bytes.

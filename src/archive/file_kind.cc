@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,21 +93,18 @@ Advice kind_by_entries(const zip::ForeignDirectory& directory) {
   return other("a zip file without an ONNX model");
 }
 
-/// Returns advice with the verb that makes an archive of a zip with this model, if zip tools usually cause `fault`.
-Advice advice_on_fault(const ForeignModel& model, Code fault) {
-  // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
-  if (model.dialect == Dialect::pytorch || !model.folder.empty()) return {Hint::pack_it};
-  return {is_portable_name_fault(fault) ? Hint::pack_names_entries : Hint::repack_plain_zip};
-}
-
-/// Examines the directory of a zip file. Returns that the file holds no model, or else what to do about `fault`.
-Advice advice_by_directory(Bytes file, std::optional<Code> fault) {
+/// Examines the directory of a zip file. Returns that the file holds no model, or else which verb makes an archive of
+/// it, if there is a hint `of_model`.
+Advice advice_by_directory(Bytes file, Hint of_model) {
   try {
     const auto directory = zip::ForeignDirectory::read(file, {});
     ZipExpansion expansion(file.size(), LoadOptions().max_expansion);
     try {
       const ForeignModel model = find_foreign_model(file, directory, expansion);
-      return fault ? advice_on_fault(model, *fault) : Advice{};
+      if (of_model == Hint::none) return {};
+      // Only `pack` converts what PyTorch wrote, and takes the model of a folder out of it.
+      const bool is_for_pack = model.dialect == Dialect::pytorch || !model.folder.empty();
+      return {is_for_pack ? Hint::pack_it : of_model};
     } catch (const Error& error) {
       const bool has_none = error.code() == Code::archive_model_missing && error.entry().empty();
       return has_none ? kind_by_entries(directory) : Advice{};
@@ -120,7 +116,7 @@ Advice advice_by_directory(Bytes file, std::optional<Code> fault) {
 
 /// Returns the kind of a zip file. Recognises NumPy's and PyTorch's by the name of the first entry, which works for
 /// damaged files too; recognises others by the directory.
-Advice advice_on_zip(Bytes file, std::optional<Code> fault) {
+Advice advice_on_zip(Bytes file, Hint of_model) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
   constexpr std::size_t name_length_at = 26;
   if (begin.size() < zip::local_file_header_size) return {};
@@ -130,7 +126,7 @@ Advice advice_on_zip(Bytes file, std::optional<Code> fault) {
   if (name.ends_with("/data.pkl")) {
     return other("a PyTorch checkpoint; export its model with `torch.onnx.export`");
   }
-  return advice_by_directory(file, fault);
+  return advice_by_directory(file, of_model);
 }
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -258,18 +254,11 @@ bool looks_like_text(Bytes bytes) noexcept {
 
 bool is_lfs_pointer(Bytes file) noexcept { return as_text(file).starts_with(lfs_beginning); }
 
-Advice advice_on_kind(Bytes file) {
+Advice advice_on_kind(Bytes file, Hint of_model) {
   if (file.empty()) return {Hint::make_anew};
-  if (looks_like_zip(file)) return advice_on_zip(file, std::nullopt);
+  if (looks_like_zip(file)) return advice_on_zip(file, of_model);
   if (is_text_of_model(file) || is_plain_model(file)) return {Hint::kind_plain_model};
   return advice_on_other_kind(file);
-}
-
-Error with_kind(const Error& error, Bytes file) {
-  Advice advice = advice_on_kind(file);
-  const bool is_unknown = advice.hint == Hint::none && !looks_like_zip(file);
-  if (is_unknown && error.code() == Code::zip_end_missing) advice = {Hint::make_anew};
-  return base::annotate(error, {.advice = std::move(advice)});
 }
 
 void refuse_other_kind(Bytes file) {
@@ -281,49 +270,9 @@ void refuse_other_kind(Bytes file) {
   throw Error(Code::onnx_model_invalid, "it has no field `graph` of an ONNX model", {"", 0}, {}, advice);
 }
 
-bool is_portable_name_fault(Code code) noexcept {
-  return code == Code::zip_name_character || code == Code::zip_name_part_too_long || code == Code::zip_name_part_end ||
-         code == Code::zip_name_device;
-}
-
-bool is_foreign_fault(Code code) noexcept {
-  if (is_portable_name_fault(code)) return true;
-  switch (code) {
-    case Code::zip_end_comment:
-    case Code::zip_entry_descriptor:
-    case Code::zip_entry_method:
-    case Code::zip_entry_sizes:
-    case Code::zip_entry_flags:
-    case Code::zip_entry_comment:
-    case Code::zip_entry_attributes:
-    case Code::zip_entry_first_offset:
-    case Code::zip_entry_order:
-    case Code::zip_extra_malformed:
-    case Code::zip_extra_unknown:
-    case Code::zip_extra_alignment:
-    case Code::zip_name_directory:
-    case Code::zip_padding_alignment:
-    case Code::archive_model_not_last: return true;
-    default: return false;
-  }
-}
-
 bool may_be_foreign_zip(Code code) noexcept {
   if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
-}
-
-Error with_foreign_hint(const Error& error, const ArchiveFile& file) {
-  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
-  if (!is_no_archive && !is_foreign_fault(error.code())) return error;
-  try {
-    const Bytes front = file.front();
-    if (is_no_archive) return with_kind(error, front);
-    const bool is_zip = looks_like_zip(front);  // not every zip holds a model
-    return base::annotate(error, {.advice = is_zip ? advice_on_zip(front, error.code()) : advice_on_kind(front)});
-  } catch (const Error&) {
-    return error;  // this error says more than that the front cannot be read
-  }
 }
 
 }  // namespace onnxar

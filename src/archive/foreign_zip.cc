@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnx/fields.h"
@@ -71,14 +72,9 @@ std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_v
   return *found;
 }
 
-/// Runs `action`, and adds the path to its errors. An error of the format becomes io.changed if the file was changed.
-template <typename Action>
-auto errors_with_change(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw base::with_change(error.with_path(path), file, path);
-  }
+/// Returns the context of errors in the zip file.
+auto in_zip(const std::filesystem::path& path, const base::MappedFile& file) {
+  return [&] { return base::Annotation{.path = path, .file = &file}; };
 }
 
 /// Hands out an entry and compares its CRC-32 at the end. Reads a stored entry from the mapping, and inflates a
@@ -93,7 +89,7 @@ class VerifiedSource final : public ByteSource {
     if (entry_.deflated) return inflate(sink);
     const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    errors_with_change(path_, file_, [&] { zip::expect_crc(entry_, crc); });
+    base::annotated(in_zip(path_, file_), [&] { zip::expect_crc(entry_, crc); });
   }
   void locate(const std::function<void(const Location&)>& visit) const override {
     if (!entry_.deflated) visit({stored(), true, file_.origin()});
@@ -107,7 +103,7 @@ class VerifiedSource final : public ByteSource {
     } catch (const Error& error) {
       const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
       if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
-      throw base::with_change(error.with_path(path_), file_, path_);
+      throw base::annotate(error, in_zip(path_, file_)());
     }
   }
 
@@ -129,7 +125,7 @@ class SpooledSource final : public ByteSource {
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    errors_with_change(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
+    base::annotated(in_zip(path_, file_), [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
     sink(part_);
   }
 
@@ -252,20 +248,20 @@ UnpackedZip::UnpackedZip(std::shared_ptr<const base::MappedFile> file, std::file
       folder_(std::move(folder)),
       file_(std::move(file)),
       directory_(
-          errors_with_change(path_, *file_, [&] { return zip::ForeignDirectory::read(file_->bytes(), limits); })),
+          base::annotated(in_zip(path_, *file_), [&] { return zip::ForeignDirectory::read(file_->bytes(), limits); })),
       expansion_(file_->bytes().size(), max_expansion),
       used_(directory_.entries().size()) {}
 
 ForeignModel UnpackedZip::find_model() {
-  ForeignModel model =
-      errors_with_change(path_, *file_, [&] { return find_foreign_model(file_->bytes(), directory_, expansion_); });
+  ForeignModel model = base::annotated(in_zip(path_, *file_),
+                                       [&] { return find_foreign_model(file_->bytes(), directory_, expansion_); });
   used_[model.index] = true;
   return model;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;  // an entry that several tensors share is counted once
-  errors_with_change(path_, *file_, [&] { expansion_.add(entry(index)); });
+  base::annotated(in_zip(path_, *file_), [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -291,7 +287,7 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return errors_with_change(path_, *file_, [&] { return spooled(*spool_, file_->bytes(), entry(index)); });
+  return base::annotated(in_zip(path_, *file_), [&] { return spooled(*spool_, file_->bytes(), entry(index)); });
 }
 
 Bytes UnpackedZip::stored(std::size_t index) const {
@@ -300,7 +296,7 @@ Bytes UnpackedZip::stored(std::size_t index) const {
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
-  errors_with_change(path_, *file_, [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
+  base::annotated(in_zip(path_, *file_), [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

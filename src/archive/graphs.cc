@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/keys.h"
-#include "archive/opening.h"
 #include "base/crc32.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
@@ -68,12 +68,10 @@ std::optional<std::string> model_name_of(Bytes model) {
 
 std::optional<std::string> name_of_model(const Archive& archive) {
   const ArchiveEntry model = archive.entry(archive.size() - 1);
-  try {
+  return base::annotated(Evidence{.archive = &archive, .graph = model}, [&] {
     const std::vector<std::string> names = model_names_of(archive.bytes(model));
     return names.empty() ? std::nullopt : std::optional(names.front());
-  } catch (const Error& error) {
-    throw with_place_in(error, archive, model);
-  }
+  });
 }
 
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
@@ -152,11 +150,7 @@ void expect_free_model_name(Bytes model, std::span<const std::string_view> names
 void walk_graph(const Archive& archive, const ArchiveEntry& graph,
                 const std::function<void(const onnx::TensorSite&)>& visit) {
   const Bytes bytes = archive.bytes(graph);
-  try {
-    onnx::walk_tensors(bytes, visit);
-  } catch (const Error& error) {
-    throw with_place_in(error, archive, graph);
-  }
+  base::annotated(Evidence{.archive = &archive, .graph = graph}, [&] { onnx::walk_tensors(bytes, visit); });
 }
 
 std::vector<ArchiveEntry> all_graphs(const Archive& archive) {
@@ -186,30 +180,6 @@ bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph,
     if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
     return false;
   }
-}
-
-Error with_place_in(const Error& error, const Archive& archive) {
-  return with_place_in(error, archive, archive.model_entry());
-}
-
-Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
-  if (!error.path().empty() || !error.entry().empty()) return error;
-  const std::uint64_t begin = archive.locate(graph).offset;
-  const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
-  // An edit may have overwritten the mapped graph. Then the bytes are a mixture, and the fault is not in the model.
-  return with_model_change(base::annotate(error, added), archive);
-}
-
-Error with_graph_advice(const Error& error, std::string_view name, Hint of_links) {
-  const Code code = error.code();
-  if (error.entry() != name || kind(code) != Kind::format || code == Code::zip_data_crc) return error;
-  if (id(code).starts_with("onnx.external_data.") || code == Code::archive_graph_link_marker) {
-    return base::annotate(error, {.advice = {of_links}});
-  }
-  // A shell, or `--rename OLD=NEW`, gives other characters a special meaning.
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@%";
-  const bool is_plain = name.find_first_not_of(plain) == std::string_view::npos;
-  return base::annotate(error, {.advice = {Hint::repack_side_file, is_plain ? std::string(name) : "NAME.onnx"}});
 }
 
 std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {

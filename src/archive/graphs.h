@@ -97,17 +97,6 @@ std::vector<std::size_t> walk_readable_graphs(const Archive& archive, const Grap
 bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph,
                          const std::function<void(const onnx::TensorSite&)>& visit);
 
-/// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
-/// already has a path or an entry stays as it is.
-Error with_place_in(const Error& error, const Archive& archive);
-/// Does the same for an offset that counts from the first byte of `graph`.
-Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
-
-/// Adds advice to an error at the entry `name`. A file that is not a graph may have the name of one by accident: the
-/// advice says how to keep it as a side file. A wrong link proves that the file is a graph, so its error gets the hint
-/// `of_links`. A wrong CRC-32 is damage and does not depend on the kind of the file.
-Error with_graph_advice(const Error& error, std::string_view name, Hint of_links);
-
 // Finds entries by their bytes.
 
 /// Indexes some entries of an archive by size and CRC-32. The archive must outlive it.

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/external_tensor.h"
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/local_entry.h"
 #include "archive/opened_input.h"
-#include "archive/opening.h"
+#include "base/errors.h"
 #include "base/glob.h"
 #include "onnx/external_data.h"
 #include "zip/format.h"
@@ -84,13 +85,11 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive) {
 
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive) {
   std::vector<std::pair<std::string_view, std::string_view>> pairs;
-  try {
+  base::annotated(Evidence{.archive = &archive, .graph = archive.model_entry()}, [&] {
     for (const onnx::MetadataEntry& found : onnx::find_metadata(archive.model(), "")) {
       pairs.emplace_back(found.entry.key, found.entry.value);
     }
-  } catch (const Error& error) {
-    throw with_place_in(error, archive);
-  }
+  });
   return pairs;
 }
 

@@ -2,13 +2,13 @@
 #include "archive/local_entry.h"
 
 #include "archive/access.h"
-#include "archive/opening.h"
-#include "onnxar/error.h"
+#include "archive/evidence.h"
+#include "base/errors.h"
 
 namespace onnxar {
 
 zip::LocalEntry local_entry(const Archive& archive, std::size_t index) {
-  return errors_with_archive(archive, [&] {
+  return base::annotated(Evidence{.archive = &archive}, [&] {
     static_cast<void>(ArchiveAccess::reader(archive).read(index, {}));
     return ArchiveAccess::directory(archive).local(archive.file(), index);
   });

@@ -47,13 +47,12 @@ void prove_target(const onnx::TensorView& tensor, std::string_view graph, const 
 
 void prove_tensor(const onnx::TensorSite& site, std::string_view graph, const NamedSizes& entries) {
   const bool with_values = graph != model_entry_name;
-  try {
+  const auto here = [&site] { return base::Annotation{.prefix = describe(site), .place = Place{}}; };
+  base::annotated(here, [&] {
     if (with_values) onnx::prove_type(site.tensor);
     if (site.tensor.is_external()) prove_target(site.tensor, graph, entries);
     if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
-  } catch (const Error& error) {
-    throw base::annotate(error, {.prefix = describe(site), .place = Place{}});
-  }
+  });
 }
 
 void check_graph_size(std::uint64_t size) {

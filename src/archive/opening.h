@@ -1,4 +1,4 @@
-// Opens files that another process may be editing, locks them, and identifies errors that an edit caused.
+// Opens and locks files that another process may be editing.
 #pragma once
 
 #include <filesystem>
@@ -37,10 +37,6 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
 /// use of an entry reports them.
 void read_local_headers(const Archive& archive);
 
-/// Returns `error`. If the fault is in the end of `file` and a prefix of it is a complete state of an archive, adds the
-/// hint to `recover`; after an interrupted edit the code then is archive.torn (X9).
-Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options = {});
-
 /// Opens the file for writing, takes the editors' exclusive lock, and checks that the path still names the locked file
 /// (X5). Throws archive.busy if the lock is not free within a second, and io.*.
 os::File lock_for_editing(const std::filesystem::path& path);
@@ -54,45 +50,6 @@ os::File lock_for_planning(const std::filesystem::path& path);
 /// reads the input (X8), so that no edit in between is lost. Returns an invalid file if there is nothing to replace.
 /// Throws what base::lock_for_replacing throws.
 os::File lock_output(const std::filesystem::path& path, const OutputOptions& options);
-
-// Detects files that change while they are read.
-//
-// Readers do not lock files, so an edit, an undo or another program may change a file while it is read. An error of the
-// format may then be a consequence of the change, and reading the file again helps.
-
-/// Completes an error at the first use of an entry: adds the path, or returns io.changed if the file changed since it
-/// was opened.
-Error with_archive(const Error& error, const Archive& archive);
-/// Returns the result of `action`, which uses an entry, and completes its errors with `with_archive`.
-template <typename Action>
-auto errors_with_archive(const Archive& archive, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw with_archive(error, archive);
-  }
-}
-
-/// True if the file of an archive changed after it was opened, except by growing. The bytes that were read may then
-/// belong to two states. False for bytes in memory. Reads the directory again, with system calls instead of the
-/// mapping.
-bool is_changed(const Archive& archive);
-
-using base::changed_while_read;
-
-/// Throws io.changed if the file was changed, except by growing. Called after reading found no fault. Ignores that a
-/// different file may have taken its name.
-void expect_not_cut(const Archive& archive);
-
-/// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
-Error with_edit(const Error& error, const std::filesystem::path& path);
-
-/// Returns `error`, or io.changed if it is an error of the format and the archive was changed.
-Error with_change(const Error& error, const Archive& archive);
-/// Returns io.changed for an error in the model, which is read from the mapping, if the file was changed in any way. An
-/// undo and a second edit can restore the same directory; then only the file's times show that the model's bytes were
-/// different.
-Error with_model_change(const Error& error, const Archive& archive);
 
 // Converts OutputOptions to the options of output files.
 

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "archive/entry_source.h"
-#include "archive/file_kind.h"
+#include "archive/evidence.h"
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
 #include "archive/repack_plan.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/sources.h"
@@ -42,14 +43,6 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   }
 }
 
-/// Adds the likely cause to an error in the zip file at `path`: an edit that is in progress or did not finish, or a
-/// different change of the file. Errors of the output already have its path, and keep it.
-Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
-  const bool holds_no_model = error.code() == Code::archive_model_missing;
-  const Error known = holds_no_model ? with_kind(error, mapping.bytes()) : with_recover_hint(error, mapping.bytes());
-  return base::with_change(with_edit(known.with_path(path), path), mapping, path);
-}
-
 }  // namespace
 
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -60,23 +53,21 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
-  try {
+  base::annotated(Evidence{.path = &input, .zip = &mapping, .uncut = OpenOptions()}, [&] {
     const auto directory = zip::ForeignDirectory::read(file, {});
     RepackPlan plan(file, directory, options);
     plan.make(report);
     // Finds the target even in a dry run, so that a target that cannot be written is reported.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
     plan.prove_graphs(nullptr);  // stored graphs; in a dry run all
-    if (options.output.dry_run) return report;
+    if (options.output.dry_run) return;
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
     write_entries(mapping, plan, options.progress, writer);
     plan.prove_graphs(&writer);  // graphs that were inflated
     std::move(writer).finish().publish(sync_of(options.output));
-  } catch (const Error& error) {
-    throw with_cause(error, mapping, input);
-  }
+  });
   return report;
 }
 
@@ -87,7 +78,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
   const auto mapping = base::MappedFile::open(path);
   const Bytes file = mapping.bytes();
   std::vector<EntryAlignment> entries;
-  try {
+  base::annotated(Evidence{.path = &path, .zip = &mapping, .uncut = OpenOptions()}, [&] {
     const auto directory = zip::ForeignDirectory::read(file, {});
     for (const zip::ForeignEntry& entry : directory.entries()) {
       const auto kind = entry.folder     ? EntryAlignment::Kind::folder
@@ -96,9 +87,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       const std::uint64_t off_by = kind == EntryAlignment::Kind::stored ? entry.data_offset % alignment : 0;
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
-  } catch (const Error& error) {
-    throw with_cause(error, mapping, path);
-  }
+  });
   return entries;
 }
 

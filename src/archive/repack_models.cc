@@ -27,11 +27,8 @@ base::KeyedSet<std::string> linked_names(Bytes model) {
     names.emplace(*site.tensor.external.location);
     names.insert(os::slashed_text_of(os::path_of(*site.tensor.external.location).lexically_normal()));
   };
-  try {
-    onnx::walk_tensors(model, add);
-  } catch (const Error& error) {
-    throw base::annotate(error, {.place = Place{std::string(model_entry_name), std::nullopt}});
-  }
+  const auto in_model = [] { return base::Annotation{.place = Place{std::string(model_entry_name), std::nullopt}}; };
+  base::annotated(in_model, [&] { onnx::walk_tensors(model, add); });
   return names;
 }
 
@@ -65,12 +62,11 @@ bool RepackModels::may_have_name(const zip::ForeignEntry& model) const {
 }
 
 void RepackModels::prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const {
-  try {
+  const auto here = [&] { return base::Annotation{.place = Place{std::string(model.name), model.central_offset}}; };
+  base::annotated(here, [&] {
     const auto fault = model_name_fault(bytes_of(model), names);
     if (fault) throw Error(fault->code, fault->message);
-  } catch (const Error& error) {
-    throw base::annotate(error, {.place = Place{std::string(model.name), model.central_offset}});
-  }
+  });
 }
 
 RepackModels::Names RepackModels::links_of_graph(const zip::ForeignEntry& graph, ZipExpansion& expansion) const {

@@ -8,6 +8,7 @@
 
 #include "archive/access.h"
 #include "archive/entry_writer.h"
+#include "archive/evidence.h"
 #include "archive/foreign_zip.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
@@ -236,8 +237,8 @@ void RepackPlan::prove_graph(const PlannedEntry& planned, Bytes graph, const Nam
     prove_model_entry(planned.name, graph, sizes);
   } catch (const Error& error) {
     zip::expect_crc(*planned.entry, base::crc32(0, graph));  // a CRC error is clearer than the fault in the graph
-    throw with_graph_advice(base::annotate(error, {.place = place_of(*planned.entry)}), planned.entry->name,
-                            Hint::pack_it);
+    throw Evidence{.graph_by_name = planned.entry->name,
+                   .of_links = Hint::pack_it}(base::annotate(error, {.place = place_of(*planned.entry)}));
   }
 }
 

@@ -30,11 +30,10 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it is not an offset in
-/// the file.
-Error with_tensor_name(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
-  const std::string name = base::concat("tensor ", base::quoted(tensor.name));
-  return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
+/// Names the tensor. The caller parsed the message, perhaps from a copy, so an offset in it is not an offset in the
+/// file.
+base::Annotation name_of(const TensorMessage& tensor, const std::filesystem::path& path = {}) {
+  return {.prefix = base::concat("tensor ", base::quoted(tensor.name)), .place = Place{}, .path = path};
 }
 
 }  // namespace
@@ -51,18 +50,18 @@ void prove_model(const Archive& archive) {
 }
 
 std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor) {
-  try {
+  const auto named = [&] { return name_of(tensor, archive.path()); };
+  return base::annotated(named, [&] {
     const onnx::TensorView view = view_of(tensor);
     onnx::prove_type(view);
-    if (!tensor.external) return inline_data(tensor, view);
-    return bytes_of(archive, part_named(archive, view, proved_link(view)));
-  } catch (const Error& error) {
-    throw with_tensor_name(error, tensor, archive.path());
-  }
+    return tensor.external ? bytes_of(archive, part_named(archive, view, proved_link(view)))
+                           : inline_data(tensor, view);
+  });
 }
 
 void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
-  try {
+  const auto named = [&] { return name_of(tensor); };
+  base::annotated(named, [&] {
     // Parses the link, so that it is checked by the same rules that readers apply.
     const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
     TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
@@ -70,9 +69,7 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
     const onnx::TensorView view = view_of(linked);
     onnx::prove_type(view);
     static_cast<void>(proved_link(view));
-  } catch (const Error& error) {
-    throw with_tensor_name(error, tensor, {});
-  }
+  });
 }
 
 }  // namespace onnxar

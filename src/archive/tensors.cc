@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "base/checked.h"
@@ -78,14 +79,16 @@ onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) 
 /// Returns `read(view)` for the tensor's message. Adds the tensor's name to errors.
 template <typename Read>
 auto read_own(const Archive& archive, const StoredTensor& tensor, const Read& read) {
-  try {
-    const onnx::TensorView view = own_tensor(archive, tensor);
-    onnx::prove_type(view);
-    return read(view);
-  } catch (const Error& error) {
-    const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
-    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
-  }
+  const auto named = [&tensor] {
+    return base::Annotation{.prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")")};
+  };
+  return base::annotated(Evidence{.archive = &archive, .graph = archive.model_entry()}, [&] {
+    return base::annotated(named, [&] {
+      const onnx::TensorView view = own_tensor(archive, tensor);
+      onnx::prove_type(view);
+      return read(view);
+    });
+  });
 }
 
 }  // namespace

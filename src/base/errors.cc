@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 
@@ -22,6 +23,9 @@ Place placed(const Error& error, Annotation& added) {
 }  // namespace
 
 Error annotate(const Error& error, Annotation added) {
+  const bool is_of_file = added.file != nullptr && (error.path().empty() || error.path() == added.path);
+  if (is_of_file && kind(error.code()) == Kind::format && added.file->is_changed())
+    return changed_while_read(added.path);
   const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
   const Hint inner = error.advice().hint;
   // All damaged messages have this advice; an outer layer may know the kind of the file.

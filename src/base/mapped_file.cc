@@ -163,9 +163,4 @@ MappedFile::~MappedFile() {
   os::unmap(Bytes(bytes_.data() - before, before + bytes_.size()));
 }
 
-Error with_change(const Error& error, const MappedFile& file, const std::filesystem::path& path) {
-  const bool changed = kind(error.code()) == Kind::format && file.is_changed();
-  return changed ? changed_while_read(path) : error;
-}
-
 }  // namespace onnxar::base

@@ -140,7 +140,4 @@ class MappedFile {
   std::unique_ptr<const FileOrigin> origin_;
 };
 
-/// Returns `error`, or io.changed if it is an error of the format and the file was changed.
-Error with_change(const Error& error, const MappedFile& file, const std::filesystem::path& path);
-
 }  // namespace onnxar::base

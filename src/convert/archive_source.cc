@@ -8,7 +8,6 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
-#include "archive/opening.h"
 #include "base/checked.h"
 #include "convert/package_files.h"
 
@@ -45,12 +44,10 @@ void ArchiveSource::prove_link(const onnx::TensorSite& site) {
   uses_.note(site);
 }
 
-Error ArchiveSource::with_place(const Error& error) const {
-  const Error placed = ModelSource::with_place(error);
+Evidence ArchiveSource::evidence() const {
   // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file has
   // changed since.
-  const bool is_own = error.path().empty() && error.entry().empty();
-  return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
+  return {.archive = base::lies_in(model(), archive_.file()) ? &archive_ : nullptr};
 }
 
 onnx::ExternalSlice ArchiveSource::link_of(const onnx::TensorView& tensor) const { return proved_link(tensor); }

@@ -31,11 +31,10 @@ class ArchiveSource final : public ModelSource {
   [[nodiscard]] SourceCompanions companions() override;
   [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
   void prove_link(const onnx::TensorSite& site) override;
-  /// Replaces an error of the format by io.changed if the file was changed since it was opened.
-  [[nodiscard]] Error with_place(const Error& error) const override;
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  [[nodiscard]] Evidence evidence() const override;
   [[nodiscard]] onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const override;
   /// True if the user chose graphs, so that the others are ignored.
   [[nodiscard]] bool has_choice() const;

@@ -7,8 +7,9 @@
 
 #include "archive/access.h"
 #include "archive/container_check.h"
+#include "archive/evidence.h"
 #include "archive/opened_input.h"
-#include "archive/opening.h"
+#include "base/open_file.h"
 #include "base/parallel.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -109,7 +110,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     findings.push_back(error.finding());
   }
   // Readers take no lock, so an edit in progress may look like damage.
-  if (!passed(findings) && input.file() && input.file()->is_changed()) throw changed_while_read(path);
+  if (!passed(findings) && input.file() && input.file()->is_changed()) throw base::changed_while_read(path);
   // Last, because the decision about a change depends on real errors, not on warnings that became errors.
   if (options.strict) make_strict(findings);
   return findings;

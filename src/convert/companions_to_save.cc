@@ -271,8 +271,7 @@ ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   ArchiveCompanions companions = std::move(gathering).result();
-  const auto in_output = [&output] { return base::Annotation{.path = output}; };
-  base::annotated(in_output, [&] {
+  base::annotated(output, [&] {
     rename(companions, options.rename);
     companions.remarks = add_variants(companions, model, options.variants);
     // Checks after renaming, which may make a name valid.

@@ -9,6 +9,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "convert/companions.h"
@@ -60,26 +61,23 @@ std::string without_suffix(std::string name) {
   return name;
 }
 
-/// Calls `action`. If a file of the folder is not a model, adds advice on packing the folder anyway to the error.
-template <typename Action>
-auto with_advice_on_models(const ModelFolder& folder, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    const bool may_be_no_model = id(error.code()).starts_with("wire.") || error.code() == Code::onnx_model_invalid;
-    const auto has_path = [&](const FolderFile& model) { return folder.path_of(model.name) == error.path(); };
-    const auto model = std::ranges::find_if(folder.models(), has_path);
-    if (!may_be_no_model || model == folder.models().end() || tells_kind(error.advice().hint)) throw;
-    throw Error(error.code(), error.message(), error.finding().place, error.path(),
-                {Hint::no_model, escaped(model->name)});
-  }
+/// Returns advice on packing the folder anyway if the file with this error may not be a model.
+Advice advice_on_folder(const ModelFolder& folder, const Error& error) {
+  const bool may_be_no_model = id(error.code()).starts_with("wire.") || error.code() == Code::onnx_model_invalid;
+  const auto has_path = [&](const FolderFile& model) { return folder.path_of(model.name) == error.path(); };
+  const auto model = std::ranges::find_if(folder.models(), has_path);
+  if (!may_be_no_model || model == folder.models().end()) return {};
+  return {Hint::no_model, escaped(model->name)};
 }
 
 /// Loads all models of a folder, and its other files as side files, except the models' data files and the file at
 /// `output`. Throws what `load_family` and ModelFolder throw.
 LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, const LoadOptions& options,
                         const fs::path& output) {
-  LoadedModel model = with_advice_on_models(folder, [&] {
+  const auto explained = [&](const Error& error) {
+    return base::annotate(error, {.advice = advice_on_folder(folder, error)});
+  };
+  LoadedModel model = base::annotated(explained, [&] {
     std::vector<FamilyMember> members;
     const auto files = std::make_shared<ExternalFiles::Files>();
     for (const auto& [name, entry] : folder.models()) {
@@ -126,11 +124,7 @@ FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
   std::unique_ptr<ModelSource> source = open_any_source(file.path, options);
   std::string name = without_suffix(file.name);
   if (name.empty()) {
-    try {
-      name = model_name_of(source->model()).value_or(os::text_of(file.path.stem()));
-    } catch (const Error& error) {
-      throw source->with_place(error);
-    }
+    name = source->placed([&] { return model_name_of(source->model()).value_or(os::text_of(file.path.stem())); });
   }
   return {std::move(name), std::move(source)};
 }

@@ -161,7 +161,7 @@ class Extractor {
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
-    throw source_.with_tensor(error, site);
+    throw source_.with_place(error, &site);
   }
 
   /// Writes the added tensors. Throws onnx.model.expansion before anything is written.

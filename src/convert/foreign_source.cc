@@ -10,6 +10,7 @@
 
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/external_files.h"
@@ -171,13 +172,11 @@ class ForeignZipSource final : public ModelSource {
       if (!index) return std::nullopt;
       return zip_->entry(*index).size;
     };
-    try {
+    placed([&] {
       const auto linked =
           std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
       main_ = {*linked, linked, nullptr, main_.entry, std::nullopt};
-    } catch (const Error& error) {
-      throw with_place(error);
-    }
+    });
     set_graph(main_);
   }
 
@@ -206,15 +205,13 @@ std::unique_ptr<ModelSource> open_foreign_folder(const std::filesystem::path& mo
       throw;
     }
   };
-  try {
+  return base::annotated(model, [&] {
     const auto linked = std::make_shared<const std::vector<std::byte>>(link_stand_ins(file.bytes(), size_of, options));
     auto source = std::make_unique<FileSource>(GraphBytes{*linked, linked, nullptr, {}, std::nullopt}, model, options,
                                                std::move(files));
     source->add_remark({Severity::note, Code::zip_foreign, {}, "the input was read as a folder that PyTorch exported"});
     return source;
-  } catch (const Error& error) {
-    throw error.with_path(model);
-  }
+  });
 }
 
 }  // namespace onnxar

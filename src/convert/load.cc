@@ -7,8 +7,10 @@
 #include <random>
 #include <utility>
 
+#include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -51,13 +53,10 @@ class Loading {
   void add_graphs_of(ModelSource& source) {
     const std::vector<std::string> names = source.graphs();
     for (const std::string& name : names) {
-      LoadedGraph graph;
-      try {
+      LoadedGraph graph = base::annotated(Evidence{.graph_by_name = name}, [&] {
         source.select(name);
-        graph = split(source, name);
-      } catch (const Error& error) {
-        throw with_graph_advice(error, name, Hint::none);
-      }
+        return split(source, name);
+      });
       take(std::move(graph), source);
     }
     if (!names.empty()) source.select({});
@@ -76,13 +75,10 @@ class Loading {
   LoadedGraph split(ModelSource& source, const std::string& name) {
     GraphBytes graph = source.graph();
     if (graph.entry.empty()) graph.entry = name;  // remarks have no path
-    try {
-      LoadedGraph loaded = split_graph(model_, &source, std::move(graph), policy_, options_);
-      loaded.name = name;
-      return loaded;
-    } catch (const Error& error) {
-      throw source.with_place(error);
-    }
+    LoadedGraph loaded =
+        source.placed([&] { return split_graph(model_, &source, std::move(graph), policy_, options_); });
+    loaded.name = name;
+    return loaded;
   }
 
   void take(LoadedGraph graph, const ModelSource& source) {

@@ -160,9 +160,9 @@ class ModelCheck {
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
-      errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
+      source_.placed([&] { onnx::prove_type(site.tensor); }, &site);
       const Resolved resolved = source_.resolve(site);
-      errors_with_tensor(source_, site, [&] { expect_not_shadowed(site); });
+      source_.placed([&] { expect_not_shadowed(site); }, &site);
       remark_slice(site, resolved.payload.region());
       if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {

@@ -6,7 +6,6 @@
 
 #include "archive/external_tensor.h"
 #include "base/checked.h"
-#include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/sha1.h"
 #include "base/sources.h"
@@ -31,10 +30,6 @@ class HeldSource final : public ByteSource {
   ByteSpan span_;
   const base::FileOrigin* file_;
 };
-
-/// True if the error has a place. Errors of inner layers are relative to the model's first byte, and name neither a
-/// file nor an entry.
-bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
 
 bool has_bytes(const ByteSource& source, Bytes expected) {
   return source.size() == expected.size() && base::has_bytes(source, expected);
@@ -130,26 +125,23 @@ Place ModelSource::place(std::optional<std::uint64_t> offset) const {
   return place;
 }
 
-Error ModelSource::with_place(const Error& error) const {
-  if (is_placed(error)) return error;
-  return base::annotate(error, {.place = place(error.offset()), .path = path_});
-}
-
-Error ModelSource::with_tensor(const Error& error, const onnx::TensorSite& site) const {
-  if (is_placed(error)) return error;
-  return with_place(base::annotate(error, {.prefix = describe(site)}));
+Error ModelSource::with_place(const Error& error, const onnx::TensorSite* tensor) const {
+  if (!error.path().empty() || !error.entry().empty()) return error;
+  const std::string prefix = tensor == nullptr ? std::string() : describe(*tensor);
+  return evidence()(base::annotate(error, {.prefix = prefix, .place = place(error.offset()), .path = path_}));
 }
 
 Resolved ModelSource::resolve(const onnx::TensorSite& site) {
-  return errors_with_tensor(*this, site, [&] {
+  const auto find_and_prove = [&] {
     Resolved resolved = find(site, link_of(site.tensor));
     prove_same_beside(site, *resolved.payload.source);
     return resolved;
-  });
+  };
+  return placed(find_and_prove, &site);
 }
 
 void ModelSource::prove_link(const onnx::TensorSite& site) {
-  errors_with_tensor(*this, site, [&] { static_cast<void>(link_of(site.tensor)); });
+  placed([&] { static_cast<void>(link_of(site.tensor)); }, &site);
 }
 
 onnx::ExternalSlice ModelSource::link_of(const onnx::TensorView& tensor) const { return exported_link(tensor); }

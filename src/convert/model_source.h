@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "archive/evidence.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
@@ -211,10 +213,14 @@ class ModelSource {
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const;
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
   /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
-  /// input. Leaves an error that already has a path or an entry unchanged.
-  [[nodiscard]] virtual Error with_place(const Error& error) const;
-  /// Does the same, and adds the tensor's name to the message.
-  [[nodiscard]] Error with_tensor(const Error& error, const onnx::TensorSite& site) const;
+  /// input. Adds the tensor's name to the message if there is one. Leaves an error that already has a path or an entry
+  /// unchanged.
+  [[nodiscard]] Error with_place(const Error& error, const onnx::TensorSite* tensor = nullptr) const;
+  /// Returns the result of `action`, which reads `model()`, and adds the place to its errors.
+  template <typename Action>
+  auto placed(const Action& action, const onnx::TensorSite* tensor = nullptr) const {
+    return base::annotated([&](const Error& error) { return with_place(error, tensor); }, action);
+  }
 
  protected:
   explicit ModelSource(const LoadOptions& options, std::filesystem::path path = {}, GraphBytes graph = {})
@@ -228,6 +234,8 @@ class ModelSource {
   /// Finds the data of a proved link. Offsets of errors are relative to the model's first byte; `resolve` adds the
   /// place in the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
+  /// Returns what explains errors in `model()`.
+  [[nodiscard]] virtual Evidence evidence() const { return {}; }
   /// Parses and proves the link. Archives are stricter than other sources. Throws what exported_link throws.
   [[nodiscard]] virtual onnx::ExternalSlice link_of(const onnx::TensorView& tensor) const;
 
@@ -237,15 +245,5 @@ class ModelSource {
   std::vector<Finding> remarks_;
   std::map<Extent, std::string> claimed_;  // checksums of whole files and entries
 };
-
-/// Calls `action` and returns its result. Adds the tensor and its place to errors.
-template <typename Action>
-auto errors_with_tensor(const ModelSource& source, const onnx::TensorSite& site, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw source.with_tensor(error, site);
-  }
-}
 
 }  // namespace onnxar

@@ -127,15 +127,13 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
 
 ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
                                 const LoadOptions& load) const {
-  try {
+  return base::annotated(output, [&] {
     return parts_in(parts_).steps.take([&] {
       LoadedModel loaded = parts_->model;
       split_model(loaded, source_of(model, nullptr, load), ExternalPolicy::of(save), load);
       return save_model(loaded, output, save);
     });
-  } catch (const Error& error) {
-    throw error.with_path(output);
-  }
+  });
 }
 
 ReplaceReport ModelWriter::replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,

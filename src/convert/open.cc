@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/file_kind.h"
 #include "base/errors.h"
 #include "base/text.h"
@@ -33,13 +34,11 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
 
 GraphBytes graph_in(const OpenedInput& input, const LoadOptions& options) {
   const auto& file = input.file();
-  return base::annotated([&] { return base::Annotation{.path = input.path()}; },
-                         [&] {
-                           if (file->bytes().empty())
-                             throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, {},
-                                         {Hint::get_model_again});
-                           return graph_in(file->bytes(), file, options, file->origin());
-                         });
+  return base::annotated(input.path(), [&] {
+    if (file->bytes().empty())
+      throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, {}, {Hint::get_model_again});
+    return graph_in(file->bytes(), file, options, file->origin());
+  });
 }
 
 void expect_archive_for_graph(const LoadOptions& options, const std::filesystem::path& path) {
@@ -78,25 +77,6 @@ void prove_local_headers(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
 
-/// Opens a foreign zip. `fault` is the first fault of the file as an archive.
-std::unique_ptr<ModelSource> open_foreign_zip_after(const Error& fault, const OpenedInput& input,
-                                                    const LoadOptions& options) {
-  try {
-    expect_archive_for_graph(options, input.path());
-    return open_foreign_zip(input, options);
-  } catch (const Error& error) {
-    // If neither reader found a model, reports the archive reader's error, because it names the missing entry.
-    const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
-    if (none && fault.code() == Code::archive_model_missing) throw fault;
-    // The fault's advice, if any, identifies the kind of the file.
-    if (none && fault.advice().hint != Hint::none) throw base::annotate(error, {.advice = fault.advice()});
-    if (none) throw with_kind(error, input.file()->bytes());
-    // Edits write the end records last. The archive's fault also says if an earlier state can be restored.
-    if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
-    throw;
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<ModelSource> open_source(const std::filesystem::path& path, const LoadOptions& options) {
@@ -120,9 +100,18 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
     // Local headers are proved at their first use, when it would be too late to open the file as a foreign zip.
     if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
     return source;
-  } catch (const Error& error) {
-    if (may_be_foreign_zip(error.code())) return open_foreign_zip_after(error, input, options);
-    throw;
+  } catch (const Error& fault) {
+    if (!may_be_foreign_zip(fault.code())) throw;
+    // If both readers find the same fault of the file, that of the archive says more: the name of the missing model, or
+    // if an earlier state can be restored.
+    const auto better = [&](const Error& error) {
+      const bool is_same = error.code() == fault.code() && error.entry().empty();
+      return is_same ? fault : Evidence{.path = &path, .zip = input.file().get()}(error);
+    };
+    return base::annotated(better, [&] {
+      expect_archive_for_graph(options, path);
+      return open_foreign_zip(input, options);
+    });
   }
 }
 

@@ -98,14 +98,13 @@ void prove_graphs(std::span<const NewEntry> entries, std::uint64_t model_size, c
   NamedSizes sizes{{model_entry_name, model_size}};
   for (const auto& [name, source] : entries) sizes.emplace_back(name, source->size());
   std::ranges::sort(sizes);
-  base::annotated([&output] { return base::Annotation{.path = output}; },
-                  [&] {
-                    for (const auto& [name, source] : entries) {
-                      if (!is_graph_name(name)) continue;
-                      const ByteSpan graph = bytes_of_graph(name, *source);
-                      prove_written(name, graph.bytes(), sizes);
-                    }
-                  });
+  base::annotated(output, [&] {
+    for (const auto& [name, source] : entries) {
+      if (!is_graph_name(name)) continue;
+      const ByteSpan graph = bytes_of_graph(name, *source);
+      prove_written(name, graph.bytes(), sizes);
+    }
+  });
 }
 
 std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t model_size, std::uint64_t alignment) {
@@ -160,8 +159,7 @@ void check_archive_options(const SaveOptions& save, const std::filesystem::path&
 
 void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  base::annotated([&output] { return base::Annotation{.path = output}; },
-                  [&options] { zip::check_alignment(options.alignment); });
+  base::annotated(output, [&options] { zip::check_alignment(options.alignment); });
   // Finds a fault of the output before planning. ArchiveWriter::create checks the output too, because planning may read
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));

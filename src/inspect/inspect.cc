@@ -1,5 +1,5 @@
 // Makes the inspection that `show` prints, from all parts of a model.
-#include "archive/opening.h"
+#include "archive/evidence.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
@@ -88,7 +88,7 @@ Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pa
 /// Parses the skeleton for the graph, and walks the source for the tensors, whose bytes have offsets only there.
 Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
   const Archive* archive = archive_of(*loaded.source);
-  try {
+  return base::annotated(Evidence{.archive = archive}, [&] {
     schema::ModelProto model;
     parse(model, loaded.skeleton);
     Inspection inspection;
@@ -105,9 +105,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     // error.
     if (archive != nullptr) expect_not_cut(*archive);
     return inspection;
-  } catch (const Error& error) {
-    throw archive != nullptr ? with_model_change(error, *archive) : error;
-  }
+  });
 }
 
 }  // namespace
@@ -147,12 +145,10 @@ Inspection show(const std::filesystem::path& path, const InspectOptions& options
   unread.load = with_text_parser(options.load);
   unread.load.load_external_data = false;
   unread.load.verify_data = false;
-  try {
+  return base::annotated(path, [&] {
     const LoadedModel loaded = load_model(path, ExternalPolicy::of(unread.load), unread.load, Companions::left);
     return inspection_of(loaded, path, unread);
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  });
 }
 
 }  // namespace onnxar

@@ -15,6 +15,7 @@
 #include "archive/file_kind.h"
 #include "archive/opened_input.h"
 #include "archive/opening.h"
+#include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"
 #include "base/open_file.h"
@@ -230,12 +231,10 @@ class Filling {
 };
 
 void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report) {
-  try {
+  base::annotated(options.weights, [&] {
     const Weights weights = open_weights(options);
     Filling(model, weights, report).run();
-  } catch (const Error& error) {
-    throw error.with_path(options.weights);
-  }
+  });
 }
 
 /// Clears the field `name` in all messages. Reflection covers messages that ONNX adds later.
@@ -261,16 +260,14 @@ FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOpt
                     const FreezeOptions& options) {
   FreezeOptions beside = options;  // inflated weights go beside the output, where the space is needed anyway
   if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
-  try {
+  return base::annotated(input, [&] {
     // Held until the output is in place. Otherwise, an edit of the archive that is replaced could be lost.
     const auto lock = lock_output(output, save.output);
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);
     report.saved = model.save(output, save);
     return report;
-  } catch (const Error& error) {
-    throw error.with_path(input);
-  }
+  });
 }
 
 }  // namespace onnxar

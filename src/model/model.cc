@@ -118,12 +118,10 @@ Model::Model() : parts_(detail::own<Parts>()) {
 Model::Model(detail::Owned<Parts> parts) noexcept : parts_(std::move(parts)) {}
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
-  try {
+  return base::annotated(path, [&] {
     LoadedModel loaded = load_model(path, ExternalPolicy::of(options), with_text_parser(options));
     return Model(Parts::of(std::move(loaded), options, options.no_copy.value_or(true)));
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  });
 }
 
 Model Model::load(Bytes bytes, const LoadOptions& options) { return load(bytes, nullptr, options); }
@@ -220,14 +218,12 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
   // Copies the table, but not the payloads. `save` is const, and other threads may read the model concurrently.
   LoadedModel saved = parts_->loaded;
   saved.source = nullptr;  // edited messages may link only to payloads, not into the source
-  try {
+  return base::annotated(path, [&] {
     // Goes through the same splitter as a loaded file, so edited and loaded models are written by one path.
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  ExternalPolicy::of(options), parts_->options);
     return options.format == Format::textproto ? save_text(saved, path, options) : save_model(saved, path, options);
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  });
 }
 
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options) {

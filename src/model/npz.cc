@@ -223,12 +223,13 @@ NpzFile::Array NpzFile::read(const std::string& name) {
   const auto index = find(name);
   if (!index)
     throw Error(Code::usage_no_such_tensor, concat("the file has no array ", base::quoted(name)), {}, zip_->path());
-  try {
+  const auto here = [&] {
+    return base::Annotation{.entry = std::string(zip_->entry(*index).name), .path = zip_->path()};
+  };
+  return base::annotated(here, [&] {
     NpyArray array = parse_npy(bytes_of(*index));
-    return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, zip_)};
-  } catch (const Error& error) {
-    throw base::annotate(error, {.entry = std::string(zip_->entry(*index).name), .path = zip_->path()});
-  }
+    return Array{std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, zip_)};
+  });
 }
 
 }  // namespace onnxar

@@ -288,7 +288,7 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
   // Without data, links remain links, so their files may be missing.
   if (!options.with_data) load.load_external_data = false;
   const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
-  try {
+  return base::annotated(model, [&] {
     const Companions companions = options.with_data ? Companions::taken : Companions::left;
     const LoadedModel loaded = load_model(model, policy, load, companions);
     if (options.with_data) refuse_duplicates_outside(loaded, model, Hint::none);
@@ -302,20 +302,16 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
     for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
     for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");
     return report;
-  } catch (const Error& error) {
-    throw error.with_path(model);
-  }
+  });
 }
 
 ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                    const LoadOptions& load) {
   LoadOptions options = with_text_parser(load);
   options.load_external_data = true;
-  try {
+  return base::annotated(input, [&] {
     return save_text(load_model(input, ExternalPolicy::everything_inline(), options), output, save, input);
-  } catch (const Error& error) {
-    throw error.with_path(input);
-  }
+  });
 }
 
 }  // namespace onnxar

@@ -13,7 +13,9 @@
 
 #include "archive/access.h"
 #include "archive/container_check.h"
+#include "archive/evidence.h"
 #include "archive/opening.h"
+#include "base/errors.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sources.h"
@@ -115,12 +117,10 @@ void prove(const PartFile& part, const zip::Directory* directory, std::vector<bo
 /// Returns the directory of the archive on the server. Memory for the whole file is not kept: its addresses may be
 /// scarce.
 zip::Directory directory_of(const std::shared_ptr<const HttpFile>& file) {
-  try {
-    const base::RangedMemory memory(file);
-    return read_directory(ArchiveFile(memory), {});
-  } catch (const Error& error) {
-    throw error.with_path(file->name());
-  }
+  const std::filesystem::path name = file->name();
+  const base::RangedMemory memory(file);
+  const ArchiveFile bytes(memory);
+  return base::annotated(Evidence{.path = &name, .file = bytes}, [&] { return read_directory(bytes, {}); });
 }
 
 /// Downloads the file and proves it. `directory` is the one on the server, or null if the server sends whole files

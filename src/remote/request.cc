@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 
@@ -111,7 +112,7 @@ std::string Request::range_text() const {
 }
 
 void Request::prepare(curl::Easy* handle, const Address& address, bool is_first_site, const RemoteOptions& options,
-                      const Version& expected) try {
+                      const Version& expected) {
   curl::functions().easy_reset(handle);
   address_ = address;
   expected_ = expected;
@@ -122,19 +123,19 @@ void Request::prepare(curl::Easy* handle, const Address& address, bool is_first_
   begun_ = stopped_ = progress_ = false;
   received_ = head_ = 0;
   if (wanted_ == Wanted::whole) ranges_ = {{0, expected.size.value_or(UINT64_MAX)}};  // each try starts at 0
-  set_fields(handle, options);
-  set(handle, Option::url, address.url.c_str());
-  set(handle, Option::path_as_is, 1L);  // `..` in a key of S3 is a part of its name
-  set(handle, Option::errorbuffer, words_.data());
-  set(handle, Option::headerfunction, &Request::take_line);
-  set(handle, Option::headerdata, static_cast<void*>(this));
-  set(handle, Option::writefunction, &Request::take_body);
-  set(handle, Option::writedata, static_cast<void*>(this));
-  set_protocols(handle, options);
-  set_limits(handle, options);
-  set_secrets(handle, address, options, is_first_site);
-} catch (const Error& error) {
-  throw error.with_path(address.shown);
+  base::annotated(address.shown, [&] {
+    set_fields(handle, options);
+    set(handle, Option::url, address.url.c_str());
+    set(handle, Option::path_as_is, 1L);  // `..` in a key of S3 is a part of its name
+    set(handle, Option::errorbuffer, words_.data());
+    set(handle, Option::headerfunction, &Request::take_line);
+    set(handle, Option::headerdata, static_cast<void*>(this));
+    set(handle, Option::writefunction, &Request::take_body);
+    set(handle, Option::writedata, static_cast<void*>(this));
+    set_protocols(handle, options);
+    set_limits(handle, options);
+    set_secrets(handle, address, options, is_first_site);
+  });
 }
 
 void Request::set_fields(curl::Easy* handle, const RemoteOptions& options) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/opening.h"
 #include "base/checked.h"
 #include "base/crc32.h"
@@ -88,7 +89,7 @@ bool copy_or_leave(const ReusableEntry& entry, const OldArchive& old, EntryCopie
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
   }
-  if (is_changed(old.archive)) throw changed_while_read(old.archive.path());
+  if (is_changed(old.archive)) throw base::changed_while_read(old.archive.path());
   return false;
 }
 

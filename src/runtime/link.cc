@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/evidence.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
+#include "base/errors.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"
 #include "base/open_file.h"
@@ -93,11 +95,7 @@ bool is_link(ModelSource& source, States& archives) {
     linked = true;
     archives.try_emplace(archive->path(), archive->path());
   };
-  try {
-    onnx::walk_tensors(source.model(), look);
-  } catch (const Error& error) {
-    throw source.with_place(error);
-  }
+  source.placed([&] { onnx::walk_tensors(source.model(), look); });
   return linked;
 }
 
@@ -120,7 +118,7 @@ bool verify_around(const Open& open, const std::function<void()>& use, States fi
 void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
   std::vector<std::size_t> entries;
   for (const EntryPart& part : parts) entries.push_back(part.entry.index);
-  errors_with_archive(archive, [&] { ArchiveAccess::reader(archive).fetch(entries); });
+  base::annotated(Evidence{.archive = &archive}, [&] { ArchiveAccess::reader(archive).fetch(entries); });
   for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
 }
 
@@ -212,15 +210,13 @@ RuntimeModel make_runtime_model(const Archive& archive) {
     parts.push_back(part_named(archive, site.tensor, proved_link(site.tensor)));
     return onnx::TensorEdit::keep();
   };
-  try {
+  source->placed([&] {
     taken = onnx::taken_names(source->model());
     const onnx::Rope model = onnx::rewrite_tensors(source->model(), edit, {link_key_prefix, {}});
     // Inline data may exceed the limit of protobuf: it includes all data that cannot be passed to a runtime by name.
     check_model_size(model.size(), source->path(), Hint::use_link);
     made.model = model.flat();
-  } catch (const Error& error) {
-    throw source->with_place(error);
-  }
+  });
   give_bytes(made, archive, parts);
   return made;
 }

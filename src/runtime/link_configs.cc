@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -147,7 +148,8 @@ std::map<std::string, std::string> installed_package(const Package& package, con
 
 std::optional<std::string> genai_with_folder(const std::string& text, const std::string& folder) {
   constexpr int most_levels = 6;
-  try {
+  const auto in_config = [] { return base::Annotation{.entry = std::string(genai_config_name)}; };
+  return base::annotated(in_config, [&]() -> std::optional<std::string> {
     JsonReader reader(text, bad_config);
     const JsonValue root = reader.skip();
     reader.finish();
@@ -158,9 +160,7 @@ std::optional<std::string> genai_with_folder(const std::string& text, const std:
     if (model == nullptr || model->value.kind != JsonKind::object) return std::nullopt;
     set_folders(edits, text, model->value, folder, most_levels);
     return edits.result();
-  } catch (const Error& error) {
-    throw Error(error.code(), error.message(), {std::string(genai_config_name), error.offset()});
-  }
+  });
 }
 
 }  // namespace onnxar

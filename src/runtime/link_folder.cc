@@ -271,16 +271,10 @@ class FolderLinks {
     return os::slashed_text_of(path_from(real(folder), home_));
   }
 
-  /// Adds the archive's path to errors of its configurations.
-  template <typename Edit>
-  auto with_archive_path(const Edit& edit) const {
-    return base::annotated([this] { return base::Annotation{.path = linking_.path()}; }, edit);
-  }
-
   void edit_configs() {
     std::map<std::string, std::string> edited;
     if (package_.is_one()) {
-      edited = with_archive_path([&] {
+      edited = base::annotated(linking_.path(), [&] {
         return installed_package(
             package_,
             [this](const auto& from, const auto& graph) {
@@ -290,8 +284,8 @@ class FolderLinks {
       });
     } else if (const SideFile* const genai = file_named(genai_config_name); genai != nullptr && !beside_.empty()) {
       const ByteSpan text = gathered(*genai->source);
-      auto config =
-          with_archive_path([&] { return genai_with_folder(std::string(as_text(text.bytes())), way_to_archive("")); });
+      auto config = base::annotated(
+          linking_.path(), [&] { return genai_with_folder(std::string(as_text(text.bytes())), way_to_archive("")); });
       if (config) edited.emplace(genai_config_name, std::move(*config));
     }
     for (SideFile& file : files_) {

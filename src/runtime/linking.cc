@@ -77,12 +77,10 @@ void Linking::select(const std::string& graph, std::string folder) {
   duplicates_ = {};
   remarks_.clear();
   tensors_ = nested_ = 0;
-  try {
-    model_ = onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); },
-                                   {link_key_prefix, marker_ ? marker_->fields() : "", model_name_key});
-  } catch (const Error& error) {
-    throw source_->with_place(error);
-  }
+  model_ = source_->placed([&] {
+    return onnx::rewrite_tensors(source_->model(), [this](const onnx::TensorSite& site) { return edit(site); },
+                                 {link_key_prefix, marker_ ? marker_->fields() : "", model_name_key});
+  });
   check_model_size(model_.size(), path_, Hint::pack_threshold);
 }
 

@@ -98,8 +98,7 @@ void pack_stored(const fs::path& folder, const fs::path& archive, std::string_vi
   std::optional<base::MappedFile> data;  // absent if the model has no large weights
   if (base::status_if_there(folder / Workshop::data)) data = base::MappedFile::open(folder / Workshop::data);
   AlignedData aligned(data_entry, data ? data->bytes() : Bytes());
-  const onnx::Rope moved = base::annotated([&] { return base::Annotation{.path = folder / Workshop::model}; },
-                                           [&] { return aligned.move(model.bytes()); });
+  const onnx::Rope moved = base::annotated(folder / Workshop::model, [&] { return aligned.move(model.bytes()); });
   // Not synced: the CRC-32s reveal damage by a loss of power.
   ArchiveWriter writer = ArchiveWriter::create(archive, {.alignment = stored_page, .output = {.sync = false}});
   writer.add(about_entry, as_bytes(about));

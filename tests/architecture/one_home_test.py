@@ -87,11 +87,15 @@ HOMES = {
 
 
 class ContextsOfErrors(unittest.TestCase):
-    def test_functions_are_named_by_what_they_add(self):
-        # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
-        declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
-        found = {path for path, text in sources("include", "src").items() if declared.search(text)}
-        self.assertEqual(found, {"src/base/errors.cc", "src/base/errors.h"})
+    def test_few_functions_add_to_an_error(self):
+        # `base::annotated` adds the place, and `Evidence` explains. `with_path` and `with_place` return what they throw.
+        declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?(annotated?|with_\w+|errors_with_\w+)\(")
+        found = {name for text in sources("include", "src").values() for name in declared.findall(text)}
+        self.assertEqual(found, {"annotate", "annotated", "with_path", "with_place"})
+
+    def test_paths_are_added_by_annotated(self):
+        by_hand = re.compile(r"catch \(const Error& (\w+)\) \{\s*throw \1\.with_path\(")
+        self.assertEqual([path for path, text in sources("src", "tools").items() if by_hand.search(text)], [])
 
 
 class OneHome(unittest.TestCase):

@@ -1,10 +1,12 @@
 // Which faults zip tools cause, and which files may be foreign zips.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <string>
 
 #include "archive/allocations.h"
+#include "archive/evidence.h"
 #include "archive/file_kind.h"
 #include "support/samples.h"
 #include "support/zip_builder.h"
@@ -13,25 +15,27 @@
 namespace onnxar::testing {
 namespace {
 
+using ::testing::AnyOf;
+
 TEST(ForeignFaults, RulesOfFormAreThoseThatZipToolsBreak) {
   for (const Code code : {Code::zip_entry_method, Code::zip_entry_descriptor, Code::zip_padding_alignment,
                           Code::zip_extra_unknown, Code::archive_model_not_last, Code::zip_name_device}) {
-    EXPECT_TRUE(is_foreign_fault(code)) << id(code);
+    EXPECT_THAT(hint_on(code), AnyOf(Hint::repack_plain_zip, Hint::pack_names_entries)) << id(code);
     EXPECT_TRUE(may_be_foreign_zip(code)) << id(code);
   }
-  for (const Code code : {Code::zip_end_missing, Code::zip_entry_overlap, Code::zip_data_crc, Code::io_not_found}) {
-    EXPECT_FALSE(is_foreign_fault(code)) << id(code);
+  for (const Code code : {Code::zip_entry_overlap, Code::zip_data_crc, Code::io_not_found}) {
+    EXPECT_EQ(hint_on(code), Hint::none) << id(code);
   }
+  EXPECT_EQ(hint_on(Code::zip_end_missing), Hint::recover_cuts);
 }
 
 TEST(ForeignFaults, NamesThatOnlyArchivesRefuseAreForeign) {
   for (const Code code :
        {Code::zip_name_character, Code::zip_name_part_too_long, Code::zip_name_part_end, Code::zip_name_device}) {
-    EXPECT_TRUE(is_portable_name_fault(code)) << id(code);
-    EXPECT_TRUE(is_foreign_fault(code)) << id(code);
+    EXPECT_EQ(hint_on(code), Hint::pack_names_entries) << id(code);
   }
-  EXPECT_FALSE(is_portable_name_fault(Code::zip_name_part));
-  EXPECT_FALSE(is_portable_name_fault(Code::zip_name_duplicate));
+  EXPECT_EQ(hint_on(Code::zip_name_part), Hint::none);
+  EXPECT_EQ(hint_on(Code::zip_name_duplicate), Hint::none);
 }
 
 TEST(ForeignFaults, DamagedDataDoesNotMakeAZipForeign) {
@@ -52,7 +56,7 @@ TEST(ForeignFaults, ReadDirectoryOfOtherZipOnce) {
   for (const Code code : {Code::archive_model_missing, Code::zip_name_character}) {
     const Error fault(code, "sentence");
     const std::size_t begin = allocations_so_far();
-    const Error hinted = with_foreign_hint(fault, ArchiveFile(zip));
+    const Error hinted = Evidence{.file = ArchiveFile(zip)}(fault);
     EXPECT_LT(allocations_so_far() - begin, 2 * once) << id(code);
     EXPECT_EQ(to_string(hinted.advice()), "this is a zip file without an ONNX model") << id(code);
   }

@@ -343,5 +343,20 @@ TEST(Annotated, ActionsAreAnnotatedOnlyWhenTheyFail) {
   }
 }
 
+TEST(Annotated, TakesPathOrFunctionOfError) {
+  const auto thrown = [](const auto& context) {
+    try {
+      base::annotated(context, [] { throw Error(inner); });
+    } catch (const Error& error) {
+      return std::optional(error);
+    }
+    return std::optional<Error>();
+  };
+  EXPECT_EQ(thrown(std::filesystem::path("p")).value().path(), "p");
+  const auto other = [](const Error& error) { return Error(Code::io_changed, error.message() + " again"); };
+  EXPECT_EQ(thrown(other).value().code(), Code::io_changed);
+  EXPECT_EQ(thrown(other).value().message(), "sentence again");
+}
+
 }  // namespace
 }  // namespace onnxar::testing
