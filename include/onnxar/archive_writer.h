@@ -199,8 +199,8 @@ class ArchiveEditor : public EntryWriter {
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
   /// Appends the model and the directory. Throws what ArchiveWriter::finish throws; io.changed (the path now leads to
-  /// another file, or to none); usage.argument (even without `verify_model`: a remaining graph has a tensor in the
-  /// bytes of the old model). Cost without added entries: O(model + graphs + directory).
+  /// another file, or to none); usage.argument (even without `verify_model`: a tensor of a remaining graph is linked to
+  /// `__MODEL_PROTO`). Cost without added entries: O(model + graphs + directory).
   void commit(Bytes model);
   void commit(const ByteSource& model);
 

@@ -85,15 +85,15 @@ struct ConvertReport {
 /// package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others follow in the order of their
 /// names. All other files become side files, except data files of these models, hidden files and folders, `output`, and
 /// what `save.exclude` matches. Data is looked for beside each model, and then in the folder that a package's manifest
-/// names in an option; the manifest is packed without that option. Links to files are followed if they stay in the
-/// folder or lead into the folder of the first model's real path. Names that an archive cannot have are refused
-/// together, each with a suggestion. `unpack` to a folder restores the folder.
+/// names in a session option; the manifest is packed without that option. Symbolic links to files are followed if they
+/// stay in the folder or lead into the folder of the first model's real path. Names that an archive cannot have are
+/// refused together, each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
-/// usage.argument (invalid options; in a folder, a link that leaves it or leads to a folder, or a Git LFS pointer; a
-/// graph in `save.add` that names both an entry and a file beside the graph, with different bytes). A dry run throws
-/// what a run would throw, except errors of reading data and of writing; a run checks names and graphs before it
-/// writes.
+/// usage.argument (invalid options; in a folder, a symbolic link that leaves it or leads to a folder, or a Git LFS
+/// pointer; a location in a graph of `save.add` that is both an entry and a file beside the graph, with different
+/// bytes). A dry run throws what a run would throw, except errors of reading data and of writing; a run checks names
+/// and graphs before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs an archive in memory, or a `.onnx` whose external data is in `load.external_data_dir`; not a foreign zip.
@@ -226,14 +226,14 @@ struct ReplaceReport {
 /// only to its entries. Data that equals an entry (not a side file or graph) byte for byte is linked to that entry;
 /// other external data becomes a new entry with a new key. Entries that tensors no longer name stay in the archive, as
 /// do other graphs and the model's own name. A link to a whole entry keeps its checksum. The data is compared with it,
-/// unless a model of the archive already has it. The conditions of ArchiveEditor::remove apply to side files and graphs
-/// that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an error
-/// the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a part of
-/// an entry than before: in a model that was merged from two archives, tensors of both may use the data of one.
+/// unless the archive already states it for that entry. The conditions of ArchiveEditor::remove apply to side files and
+/// graphs that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an
+/// error the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a
+/// part of an entry than before: in a model that was merged from two archives, tensors of both may use the data of one.
 ///
 /// Throws usage.own_name (an entry has, or would have, the name of the archive's file, ignoring case, so they could be
 /// confused); zip.data.crc (of the old model or graph, from which the new one may be made; of entries that move);
-/// usage.argument (a graph that stays has a tensor in the bytes of the old model; a location with two meanings; two of
+/// usage.argument (a tensor of a graph that stays is linked to `__MODEL_PROTO`; a location with two meanings; two of
 /// `add`, `remove` and `graph` name the same entry); io.changed; archive.* (.graph.name: the model's name is taken);
 /// onnx.external_data.* (a link that leads nowhere; .checksum); what `pack` throws. Cost: O(both models + graphs +
 /// directory + data that is added or whose checksum is computed); data of equal size and CRC-32 is compared.

@@ -117,7 +117,7 @@ struct FolderLinkReport {
 /// folder that `unpack` would write, without the weights. Creates the folder if necessary (not its parents), and leaves
 /// other files in it alone.
 ///
-/// - If all graphs are in one folder, the archive goes there (`place`), and every runtime opens the links.
+/// - If all graphs are in one folder, the archive goes there as `place` says, and every runtime opens the links.
 /// - If they are in several, or if the file system cannot share blocks, the archive stays. Each link is then a file
 ///   beside it (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links to the link and to the archive. ONNX
 ///   Runtime and GenAI open these; onnx and onnx_ir refuse symbolic links.
@@ -143,7 +143,7 @@ FolderLinkReport link_folder(const std::filesystem::path& archive, const std::fi
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 
-/// True if an `.onnx` file is a link. Throws if its archive is missing or has another state. Then calls `use`, if
+/// True if an `.onnx` file is a link. Throws if its archive is missing or has another state. Otherwise calls `use`, if
 /// given, which may open the files by their paths, and verifies the link again: throws io.changed if a file was changed
 /// or replaced during `use`, even if the old file was put back. Reads no weight; `check` with `data` finds more. Throws
 /// onnx.*, wire.*, io.*. Cost: O(model + directory).
@@ -185,9 +185,9 @@ RuntimeModel make_runtime_model(const Archive& archive);
 ///
 /// Whom it trusts:
 /// 1. Any user who can write to the file decides what sessions compute. On POSIX that must be only this user or root.
-/// 2. The folder and its parent belong to them, and no other user can write to them. The parent may be sticky (/tmp).
-///    Access control lists are not read.
-/// 3. Each file is opened once, without following a link. Its owner and permissions are read from the open file.
+/// 2. The folder and its parent belong to this user or root, and no other user can write to them. The parent may be
+///    sticky (/tmp). Access control lists are not read.
+/// 3. Each file is opened once, not through symbolic links. Its owner and permissions are read from the open file.
 /// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
 /// 5. Only files that this library marked in their first line, or that begin with the zeros that a crash can leave
 ///    instead, are read, replaced or removed.

@@ -115,9 +115,9 @@ struct UpdatePlan {
 /// Downloads an archive with several concurrent requests. The output has the bytes of the server's file, and gets its
 /// name when the container and the CRC-32 of each entry are verified. An interrupted call leaves `output` unchanged,
 /// and beside it `.NAME.part` and `.NAME.part.list`, with which the next call for the same version of the file
-/// continues. Only their owner can read and write these files; if one of them is a link, or others may change it, it is
-/// refused. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if a file of
-/// `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
+/// continues. Only their owner can read and write these files; if one of them is a symbolic link, or others may change
+/// it, it is refused. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if
+/// a file of `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

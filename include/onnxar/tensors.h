@@ -63,7 +63,7 @@ class TensorIndex {
   explicit TensorIndex(const Archive& archive);
 
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end() - begin()); }
-  /// Returns a tensor; valid as long as the index, like the results of the next three. REQUIRES: index < size().
+  /// Returns a tensor; valid as long as the index, like the results of begin, end, find. REQUIRES: index < size().
   [[nodiscard]] const StoredTensor& operator[](std::size_t index) const& noexcept { return begin()[index]; }
   const StoredTensor& operator[](std::size_t index) const&& = delete;
   [[nodiscard]] const StoredTensor* begin() const& noexcept;
