@@ -121,7 +121,7 @@ public final class OnnxArchive {
   /** Returns the offset of an entry's data in the archive. Checks its local header first. */
   public long offset(Entry entry) throws ArchiveException { return container.place(own(entry)); }
 
-  /** Returns bytes of the archive in place, little-endian, for data above 1.75 GiB. Up to that, each range succeeds. */
+  /** Returns a range of the archive in place, little-endian. Up to 1.75 GiB any range succeeds: read more in parts. */
   public ByteBuffer bytes(long offset, int length) throws ArchiveException {
     if (offset < 0 || length < 0 || length > size() - offset) {
       throw new IndexOutOfBoundsException(length + " bytes from " + offset + " on are not in the archive");
