@@ -215,8 +215,8 @@ class Gathering {
   [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
     throw Error(
         Code::onnx_external_missing,
-        "a graph to be copied has a tensor in the bytes of this model or graph, but the new archive may replace "
-        "those bytes",
+        "a tensor of a graph to be copied is linked to the bytes of this model or graph, but the new archive may "
+        "replace them",
         {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
   }
 
