@@ -136,7 +136,7 @@ def _of_cpu(providers: Sequence[Any] | None, provider_options: Sequence[dict[Any
         named = [(name, options) for (name, _), options in zip(named, provider_options, strict=False)]
     others = sorted({str(name) for name, _ in named} - PROVIDERS)
     if others:
-        raise Unfit(f"ONNX Runtime stores what it prepared for {' and '.join(others)} elsewhere or not at all")
+        raise Unfit(f"what ONNX Runtime prepares for {' and '.join(others)} is stored elsewhere or not at all")
     return [sorted((str(key), str(value)) for key, value in options.items()) for name, options in named if name == "CPUExecutionProvider"]
 
 

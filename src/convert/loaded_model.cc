@@ -138,7 +138,7 @@ Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), mode
 void Expansion::add(std::uint64_t bytes) {
   if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
-              base::concat("its tensors share bytes, overlap, or are nearly empty: the output would be more than ",
+              base::concat("its tensors share bytes, overlap, or are many and tiny: the output would be more than ",
                            budget_.times(), " times the input of ", base::human_size(budget_.input())),
               {}, path_, {hint_});
 }

@@ -263,8 +263,8 @@ std::vector<Finding> ModelFolder::remarks() const {
   std::ranges::copy(package_.warnings(), std::back_inserter(remarks));
   for (const auto& [name, text] : changed_) {
     remarks.push_back(note(Severity::note, base::concat(base::quoted(name),
-                                                        " is packed without the folders of data that it names, as the "
-                                                        "archive has the data")));
+                                                        " is packed without the folders of data that it names, because "
+                                                        "the archive has the data")));
   }
   return remarks;
 }

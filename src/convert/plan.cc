@@ -38,7 +38,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
         base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded; ", why), {},
         target);
   };
-  if (format != Format::onnx_inline) refuse("only an inline model may keep such links; load the data, too");
+  if (format != Format::onnx_inline) refuse("only the format onnx_inline keeps such links; load the data, too");
   const fs::path folder = base::folder_of(target);
   // Compared by device and inode, because one folder can have many paths.
   if (model.data_folder.empty() || !base::are_same(folder, model.data_folder)) {
