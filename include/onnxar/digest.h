@@ -1,5 +1,7 @@
 // Computes the digest of an archive's content, which signatures cover.
 //
+//   std::cout << onnxar::digest(archive).hex << '\n';  // the same for the same content, whatever its order and alignment
+//
 // Threads: calls are independent of each other.
 #pragma once
 

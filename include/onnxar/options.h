@@ -61,7 +61,7 @@ struct LoadOptions {
   /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs. Of a model
   /// package, `pack` and `unpack` also take the name of a variant that no graph has: it means the graphs of all
-  /// variants of this name, the first of which is the model.
+  /// variants of this name, and the first graph becomes the model.
   std::string graph = {};
   /// More graphs that `pack` keeps, named as `graph`, which must not be empty.
   std::vector<std::string> further_graphs = {};

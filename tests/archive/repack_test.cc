@@ -215,7 +215,7 @@ TEST_F(RepackTest, AdviceOnUnusualNamesUsesAPlaceholder) {
     const ZipBuilder builder = zip_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
     const auto error = error_if_any([&] { repack(input(builder.build()), folder_ / "out", quick()); });
     ASSERT_TRUE(error);
-    EXPECT_THAT(to_string(error->advice()), HasSubstr("renames NAME.onnx to \"NAME.onnx.bin\"")) << name;
+    EXPECT_THAT(to_string(error->advice()), HasSubstr("from NAME.onnx to \"NAME.onnx.bin\"")) << name;
   }
 }
 

@@ -44,7 +44,7 @@ final class Names {
     if (broken >= 0) throw Rule.N12.broken(entries.get(broken).header(), entries.get(broken).name());
   }
 
-  /** Returns the index of the first entry of which another is a folder, or -1. */
+  /** Returns the index of the first entry whose name contains another entry as a folder, or -1. */
   private static int firstInFolder(List<Entry> entries) {
     record Key(String name, int index) {}
     // Sorted with slashes below all other characters, an entry is followed by those that it is a folder of.
