@@ -1,6 +1,6 @@
 // Computes the digest of an archive's content, which signatures cover.
 //
-//   std::cout << onnxar::digest(archive).hex << '\n';  // the same for the same content, whatever its order and alignment
+//   std::cout << onnxar::digest(archive).hex << '\n';  // the same for every order and alignment of the entries
 //
 // Threads: calls are independent of each other.
 #pragma once
