@@ -39,7 +39,7 @@ using WaitingCallback = std::function<void(std::string_view host, std::chrono::m
 
 struct RemoteOptions {
   std::size_t connections = 8;                       ///< requests at the same time; at least 1
-  std::size_t retries = 5;                           ///< of a request that returned no byte
+  std::size_t retries = 5;                           ///< of a request that received less than 64 KiB
   std::chrono::milliseconds pause{250};              ///< before the first retry; doubles each time
   std::chrono::milliseconds connect_timeout{30000};  ///< including TLS; 0: none
   /// A request that gets no answer, or less than 1 KiB/s, for this long is repeated once; then the error is

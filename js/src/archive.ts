@@ -1,3 +1,4 @@
+// Opens archives, and reads entries, tensors and links.
 import * as container from './container.js';
 import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';

@@ -1,3 +1,4 @@
+// Keeps archives in the browser's private files, or in IndexedDB.
 import { OnnxarError, failure } from './error.js';
 import { NOTE, isFolder, lengthOf, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';

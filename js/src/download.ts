@@ -1,3 +1,4 @@
+// Downloads one version of an archive, piece by piece.
 import type { Archive } from './archive.js';
 import { OnnxarError } from './error.js';
 import type { OnProgress } from './feed.js';

@@ -1,3 +1,4 @@
+// Hands weights to ONNX Runtime without more copies than it needs.
 import type { Archive } from './archive.js';
 import { OnnxarError } from './error.js';
 import { builtin } from './node_file.js';

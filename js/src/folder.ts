@@ -1,3 +1,4 @@
+// Keeps archives in a folder, for Node.
 import { OnnxarError, failure } from './error.js';
 import { FolderLock } from './lock.js';
 import { NOTE, isFolder, newFolder, parsed, pieceCount, written } from './place.js';

@@ -1,3 +1,4 @@
+// What the package exports by its own name.
 export { Archive, open, type LinkOptions, type OpenOptions } from './archive.js';
 export type { Entry } from './container.js';
 export { crc32 } from './crc32.js';

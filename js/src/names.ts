@@ -1,3 +1,4 @@
+// Checks the names of entries.
 import { checkRule, type Rule } from './error.js';
 import { decoder } from './wire.js';
 

@@ -1,3 +1,4 @@
+// Makes sessions of onnxruntime-web and onnxruntime-node.
 import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';

@@ -1,3 +1,4 @@
+// Reads ranges in pieces, and computes their CRC-32.
 import { crc32 } from './crc32.js';
 import type { Source } from './source.js';
 

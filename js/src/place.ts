@@ -1,3 +1,4 @@
+// Describes where a store keeps archives.
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The record of one version of an archive in a store. */

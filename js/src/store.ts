@@ -1,3 +1,4 @@
+// Keeps archives, so that sessions start without a request.
 import { anyOf, unlessAborted } from './abort.js';
 import { Archive, limitsOf, open, type OpenOptions } from './archive.js';
 import { browserPlace } from './browser.js';

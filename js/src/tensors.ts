@@ -1,3 +1,4 @@
+// Reads the fields of a TensorProto, and finds its bytes.
 import { failure, type Rule } from './error.js';
 import { BLOCK, FIXED32, FIXED64, VARINT, type Field, type Wire } from './wire.js';
 

@@ -1,3 +1,4 @@
+// Makes transformers.js read archives.
 import { open, type Archive, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';

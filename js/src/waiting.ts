@@ -1,3 +1,4 @@
+// Reads blobs synchronously, in workers and windows.
 import { checkLength } from './error.js';
 const PIECE = 1 << 22; // a window gets bytes as text, of twice their size
 

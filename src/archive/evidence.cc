@@ -172,7 +172,7 @@ Error Evidence::operator()(const Error& error) const {
   }
   if (!graph_by_name.empty() && error.entry() == graph_by_name)
     context.advice = advice_on_graph(error.code(), graph_by_name, of_links);
-  const Error placed = base::annotate(error, context);
+  Error placed = base::annotate(error, context);
   if (!may_be_explained) return placed;
   const bool changed = archive != nullptr && may_come_from_change(error.code(), *archive);
   return changed ? base::changed_while_read(context.path) : advised(placed, *this);

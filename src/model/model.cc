@@ -19,6 +19,7 @@
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
 #include "onnxar/model/model.h"
+#include "onnxar/resolve.h"
 
 namespace onnxar {
 namespace {
@@ -55,7 +56,6 @@ ByteSpan fitting(const schema::TensorProto& tensor, const Payload& payload) {
 }
 
 void clear_data(schema::TensorProto& tensor) {
-  // All fields: data in two of them is a fault (onnx.tensor.data_beside), so none may survive a new payload.
   tensor.clear_float_data();
   tensor.clear_int32_data();
   tensor.clear_int64_data();
@@ -175,10 +175,8 @@ void PayloadTable::set(Model& model, schema::TensorProto& tensor, Payload payloa
   // Always a new row: other messages may be copies of this one, and share its old payload.
   std::vector<Payload>& payloads = of(model).payloads;
   payloads.push_back(std::move(payload));
-  clear_data(tensor);
   const std::string location = onnx::memory_location(of(model).id, payloads.size() - 1);
-  // Cannot fail: the bytes were just encoded. The wire layer has the only encoder of links.
-  static_cast<void>(tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()})));
+  detail::write_link(tensor, location, 0, payloads.back().size());
 }
 
 void PayloadTable::share(Model& model, schema::TensorProto& tensor, const Model& other,

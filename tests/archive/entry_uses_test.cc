@@ -1,3 +1,4 @@
+// Tests which entries tensors use, and the kinds of entries that follow.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

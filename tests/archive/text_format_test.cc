@@ -1,3 +1,4 @@
+// Tests the advice on files in text formats.
 #include <gtest/gtest.h>
 
 #include <string>

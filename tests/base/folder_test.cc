@@ -1,3 +1,4 @@
+// Tests folders that are held open.
 #include "base/folder.h"
 
 #include <gtest/gtest.h>

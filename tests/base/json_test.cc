@@ -1,3 +1,4 @@
+// Tests reading JSON, and the refusal of what is not JSON.
 #include "base/json.h"
 
 #include <gmock/gmock.h>

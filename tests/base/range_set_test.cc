@@ -1,3 +1,4 @@
+// Tests sets of byte ranges.
 #include "base/range_set.h"
 
 #include <gtest/gtest.h>

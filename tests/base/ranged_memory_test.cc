@@ -1,3 +1,4 @@
+// Tests memory that is filled range by range.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,3 +1,4 @@
+// Tests formatting, escaping and comparing text.
 #include "base/text.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests the version at compile time and at run time.
 #include "onnxar/version.h"
 
 #include <gtest/gtest.h>

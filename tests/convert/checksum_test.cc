@@ -1,3 +1,4 @@
+// Tests the SHA-1 in links: writing, keeping and comparing it.
 #include <gtest/gtest.h>
 
 #include <memory>

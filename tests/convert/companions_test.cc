@@ -1,3 +1,4 @@
+// Tests what happens to side files and further graphs when a model is converted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Tests that equal data is written once.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Tests the extraction of tensors to files.
 #include <gmock/gmock.h>
 
 #include <cerrno>

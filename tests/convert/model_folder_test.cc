@@ -1,3 +1,4 @@
+// Tests which models and files of a folder are packed.
 #include "convert/model_folder.h"
 
 #include <gmock/gmock.h>

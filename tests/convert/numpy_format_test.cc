@@ -1,3 +1,4 @@
+// Tests the headers of .npy files.
 #include "convert/numpy_format.h"
 
 #include <gtest/gtest.h>

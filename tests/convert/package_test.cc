@@ -1,3 +1,4 @@
+// Tests reading the manifest of a model package.
 #include "convert/package.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests the plan of an archive: keys, places and alignment of payloads.
 #include "convert/plan.h"
 
 #include <gmock/gmock.h>

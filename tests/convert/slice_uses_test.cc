@@ -1,3 +1,4 @@
+// Tests which parts of data files tensors use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Tests sources that are whole files.
 #include "convert/whole_file.h"
 
 #include <gtest/gtest.h>

@@ -100,7 +100,7 @@ void check_verbs(const fs::path& path) {
 void run(Bytes input) {
   const auto archive = accepted([&] { return Archive::open(input, nullptr); });
   if (!archive) return;
-  const auto uses = accepted([&] { return uses_of(*archive, {}); });
+  const auto uses = accepted([&] { return uses_of(*archive); });
   if (uses) check_kinds(*archive, *uses);
   const fs::path path = put("in.onnxar", input);
   if (!passed(check(path, {.data = true}))) return;

@@ -1,3 +1,4 @@
+// Tests what `show` finds in models of each form.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Tests dimensions without a value, and values given for them.
 #include "inspect/open_dimensions.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests costs as polynomials of open dimensions.
 #include <gtest/gtest.h>
 
 #include <limits>

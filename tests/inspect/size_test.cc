@@ -1,3 +1,4 @@
+// Tests the arithmetic of sizes.
 #include "inspect/size.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests which differences between two models are found.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -54,9 +54,10 @@ TEST_F(EditingTest, PayloadKeepsItsModeOfOwnership) {
 TEST_F(EditingTest, PayloadReplacesAllOtherDataOfTheTensor) {
   auto& tensor = add_initializer(model_, "w", dtype::int32, {300});
   tensor.add_int32_data(7);
+  tensor.add_string_data("stray");
   tensor.set_raw_data("old");
   model_.set_payload(tensor, ByteSpan::own(pattern(1200, 1)));
-  EXPECT_EQ(tensor.int32_data_size(), 0);
+  EXPECT_EQ(tensor.int32_data_size() + tensor.string_data_size(), 0);
   EXPECT_FALSE(tensor.has_raw_data());
   model_.set_payload(tensor, ByteSpan::own(pattern(1200, 2)));
   EXPECT_EQ(copied(model_.payload(tensor)), pattern(1200, 2));

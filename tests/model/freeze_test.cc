@@ -1,3 +1,4 @@
+// Tests putting weights into a graph.
 #include <gmock/gmock.h>
 
 #include <string>

@@ -1,3 +1,4 @@
+// Tests reading weights from .npz files.
 #include "model/npz.h"
 
 #include <gmock/gmock.h>

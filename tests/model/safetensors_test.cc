@@ -1,3 +1,4 @@
+// Tests reading weights from safetensors files.
 #include "model/safetensors.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests which addresses are accepted, and how they are split.
 #include "remote/address.h"
 
 #include <gtest/gtest.h>

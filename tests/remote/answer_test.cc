@@ -1,3 +1,4 @@
+// Tests the checks of answers of servers.
 #include "remote/answer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests which entries are complete when bytes arrive in any order.
 #include "remote/arrived_entries.h"
 
 #include <gtest/gtest.h>

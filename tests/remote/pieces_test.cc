@@ -1,3 +1,4 @@
+// Tests how ranges become requests.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Tests which entries of other archives are reused.
 #include "remote/reuse.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests the sample that shows how mutants are killed.
 #include "checks.h"
 
 #include <gtest/gtest.h>
