@@ -34,8 +34,8 @@ using base::concat;
 /// site holds views that are valid only during the visit.
 class Selection {
  public:
-  Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
-      : source_(source), which_(which), site_(which.substr(0, which.find_last_not_of('~') + 1)), load_(load) {
+  Selection(const ModelSource& source, std::string_view which)
+      : source_(source), which_(which), site_(which.substr(0, which.find_last_not_of('~') + 1)) {
     if (base::is_pattern(which)) pattern_.emplace(which);
     std::size_t number = 0;
     walk([&](const onnx::TensorSite& site) { consider(site, number++); });
@@ -112,7 +112,6 @@ class Selection {
   std::string which_;
   std::string site_;                   // `which_` without the `~` that may follow a site
   std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
-  const LoadOptions& load_;
   std::vector<std::size_t> initializers_, by_name_, by_key_, by_output_, by_site_, by_pattern_;
   bool only_strings_ = true;  // true if all of by_pattern_ are strings
 };
@@ -295,7 +294,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
   const auto lock = lock_output(output, options.output);
   const auto source = open_source(model, options.load);
   try {
-    const Selection selection(*source, which, options.load);
+    const Selection selection(*source, which);
     const std::vector<std::size_t>& chosen = selection.chosen();
     const bool to_folder = names_a_folder(output);
     if (selection.is_pattern() && !to_folder) {
