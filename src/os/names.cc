@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 #ifdef _WIN32
 #ifndef WIN32_LEAN_AND_MEAN
@@ -17,11 +19,18 @@
 namespace onnxar::os {
 namespace {
 
+constexpr char folded(char letter) noexcept {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
+}
+
 bool equals_folded(std::string_view name, std::string_view small) noexcept {
-  const auto fold = [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
-  };
-  return std::ranges::equal(name, small, {}, fold);
+  return std::ranges::equal(name, small, {}, folded);
+}
+
+/// Returns the first three characters as a number, letters in lower case. REQUIRES: there are three.
+constexpr std::uint32_t head_of(std::string_view text) noexcept {
+  const auto byte = [text](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(folded(text[i]))}; };
+  return byte(0) | byte(1) << 8U | byte(2) << 16U;
 }
 
 }  // namespace
@@ -29,6 +38,10 @@ bool equals_folded(std::string_view name, std::string_view small) noexcept {
 bool is_device_name(std::string_view part) noexcept {
   constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
   constexpr std::array<std::string_view, 3> superscripts = {"\xc2\xb9", "\xc2\xb2", "\xc2\xb3"};
+  // Nearly all names end here: archives have hundreds of thousands of names.
+  constexpr std::array heads = {head_of("con"), head_of("prn"), head_of("aux"),
+                                head_of("nul"), head_of("com"), head_of("lpt")};
+  if (part.size() < 3 || std::ranges::find(heads, head_of(part)) == heads.end()) return false;
   // Windows ignores extensions and trailing spaces here: `nul.txt` and `NUL .bin` are the device, too.
   std::string_view stem = part.substr(0, part.find('.'));
   while (stem.ends_with(' ')) stem.remove_suffix(1);

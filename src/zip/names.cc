@@ -163,13 +163,16 @@ NameIndex::PrefixHasher::PrefixHasher(std::string_view name) : rest_(name), hash
 
 std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
   constexpr std::size_t word_size = sizeof(std::uint64_t);
-  for (; absorbed_ + word_size <= length; absorbed_ += word_size) {
+  base::SipHash hash = hash_;  // a local one stays in registers
+  const char* word = rest_.data();
+  for (; absorbed_ + word_size <= length; absorbed_ += word_size, word += word_size) {
     // Whole words are absorbed once; the shorter word at the end of each prefix goes to `finish`, which keeps the
     // state.
-    hash_.absorb(base::folded_word(base::load<std::uint64_t>(as_bytes(rest_), 0)));
-    rest_.remove_prefix(word_size);
+    hash.absorb(base::folded_word(base::load<std::uint64_t>(as_bytes(std::string_view(word, word_size)), 0)));
   }
-  return hash_.finish(base::folded_word(base::short_word(rest_.substr(0, length - absorbed_))), length);
+  rest_.remove_prefix(static_cast<std::size_t>(word - rest_.data()));
+  hash_ = hash;
+  return hash.finish(base::folded_word(base::short_word(rest_.substr(0, length - absorbed_))), length);
 }
 
 std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }

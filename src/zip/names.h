@@ -1,6 +1,8 @@
 // Which entry names are allowed.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -62,9 +65,13 @@ class NameIndex {
   /// doubles, which hashes every name again.
   template <typename NameOf>
   std::optional<std::uint32_t> insert(std::uint32_t index, const NameOf& name_of) {
+    return insert(index, hash_of(name_of(index)), name_of);
+  }
+  /// Does the same with the result of `announce`.
+  template <typename NameOf>
+  std::optional<std::uint32_t> insert(std::uint32_t index, std::uint64_t hash, const NameOf& name_of) {
     if (2 * (size_ + 1) > slots_.size()) grow(name_of);
     const std::string_view name = name_of(index);
-    const std::uint64_t hash = hash_of(name);
     std::size_t slot = static_cast<std::size_t>(hash & mask_);
     for (; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
       const Slot& taken = slots_[slot];
@@ -73,6 +80,13 @@ class NameIndex {
     slots_[slot] = {index, tag_of(hash)};
     ++size_;
     return std::nullopt;
+  }
+
+  /// Returns the hash of a name that will be inserted, and begins to load its slot from memory.
+  [[nodiscard]] std::uint64_t announce(std::string_view name) const {
+    const std::uint64_t hash = hash_of(name);
+    base::prefetch_line(slots_.data() + (hash & mask_));
+    return hash;
   }
 
   /// Returns the index of `name`, compared exactly.
@@ -161,10 +175,16 @@ template <typename NameOf, typename OffsetOf>
 NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of) {
   NameIndex index(count);
   const auto place_of = [&](std::uint32_t i) { return Place{std::string(name_of(i)), offset_of(i)}; };
-  bool folders = false;  // most archives have none, and skip the second pass
+  bool folders = false;                    // most archives have none, and skip the second pass
+  std::array<std::uint64_t, 16> hashes{};  // of names whose slots are loaded at the same time
   for (std::uint32_t i = 0; i < count; ++i) {
+    const std::size_t turn = i % hashes.size();
+    if (turn == 0) {
+      const std::size_t here = std::min(hashes.size(), count - i);
+      for (std::size_t k = 0; k < here; ++k) hashes[k] = index.announce(name_of(static_cast<std::uint32_t>(i + k)));
+    }
     folders = folders || name_of(i).find('/') != std::string_view::npos;
-    if (const auto clash = index.insert(i, name_of)) throw name_clash(name_of(*clash), place_of(i));
+    if (const auto clash = index.insert(i, hashes[turn], name_of)) throw name_clash(name_of(*clash), place_of(i));
   }
   for (std::uint32_t i = 0; folders && i < count; ++i) {
     if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12, F21
