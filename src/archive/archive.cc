@@ -59,8 +59,9 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
   const ArchiveFile file(bytes);
+  // The owner is copied, so that the bytes are still there when an error is explained.
   return base::annotated(Evidence{.file = file},
-                         [&] { return ArchiveAccess::open({.file = file, .owner = std::move(owner)}, options); });
+                         [&] { return ArchiveAccess::open({.file = file, .owner = owner}, options); });
 }
 
 Archive Archive::open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options) {
