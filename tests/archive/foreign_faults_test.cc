@@ -57,7 +57,8 @@ TEST(ForeignFaults, ReadDirectoryOfOtherZipOnce) {
     const Error fault(code, "sentence");
     const std::size_t begin = allocations_so_far();
     const Error hinted = Evidence{.file = ArchiveFile(zip)}(fault);
-    EXPECT_LT(allocations_so_far() - begin, 2 * once) << id(code);
+    // The error and its advice need as many again; a second reading would make it three times as many.
+    EXPECT_LT(allocations_so_far() - begin, 5 * once / 2) << id(code);
     EXPECT_EQ(to_string(hinted.advice()), "this is a zip file without an ONNX model") << id(code);
   }
 }
