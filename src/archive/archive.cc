@@ -122,7 +122,7 @@ Bytes Archive::bytes_at(std::size_t index) const {
 
 /// REQUIRES: the part lies in the entry.
 Bytes Archive::part_at(std::size_t index, std::uint64_t offset, std::uint64_t length) const {
-  return base::annotated(Evidence{.archive = this},
+  return base::annotated(evidence_of(*this),
                          [&] { return ArchiveAccess::reader(*this).read(index, {offset, length}); });
 }
 
@@ -134,7 +134,7 @@ void Archive::prefetch(std::span<const ArchiveEntry> entries, Prefetch how) cons
     check_own(entry);
     indices.push_back(entry.index);
   }
-  base::annotated(Evidence{.archive = this}, [&] { ArchiveAccess::reader(*this).prefetch(indices, how); });
+  base::annotated(evidence_of(*this), [&] { ArchiveAccess::reader(*this).prefetch(indices, how); });
 }
 
 void Archive::prefetch(Bytes bytes, Prefetch how) const {

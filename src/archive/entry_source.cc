@@ -44,8 +44,7 @@ std::uint32_t EntrySource::fetch_and_sum(const Sink& sink) const {
     piece.resize(base::in_memory(std::min(step, end - at)));
     ArchiveAccess::file(archive_).copy(at, piece);
     if (at == whole.offset) {
-      data =
-          base::annotated(Evidence{.archive = &archive_}, [&] { return reader().data_offset_in(piece, entry_.index); });
+      data = base::annotated(evidence_of(archive_), [&] { return reader().data_offset_in(piece, entry_.index); });
       end = data + entry_.size;
     }
     const std::uint64_t skipped = data > at ? data - at : 0;

@@ -8,7 +8,7 @@
 namespace onnxar {
 
 zip::LocalEntry local_entry(const Archive& archive, std::size_t index) {
-  return base::annotated(Evidence{.archive = &archive}, [&] {
+  return base::annotated(evidence_of(archive), [&] {
     static_cast<void>(ArchiveAccess::reader(archive).read(index, {}));
     return ArchiveAccess::directory(archive).local(archive.file(), index);
   });

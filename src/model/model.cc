@@ -55,17 +55,6 @@ ByteSpan fitting(const schema::TensorProto& tensor, const Payload& payload) {
   return payload.share();
 }
 
-void clear_data(schema::TensorProto& tensor) {
-  tensor.clear_float_data();
-  tensor.clear_int32_data();
-  tensor.clear_int64_data();
-  tensor.clear_double_data();
-  tensor.clear_uint64_data();
-  tensor.clear_raw_data();
-  tensor.clear_external_data();
-  tensor.clear_data_location();
-}
-
 /// Annotates errors with the tensor's name. The position of a message in the model is unknown.
 base::Annotation name_of(const schema::TensorProto& tensor) {
   return {.prefix = concat("tensor ", base::quoted(tensor.name())), .place = Place{}};
@@ -188,7 +177,16 @@ void PayloadTable::share(Model& model, schema::TensorProto& tensor, const Model&
   if (from.source && (kept.empty() || kept.back() != from.source)) kept.push_back(from.source);
 }
 
-void Model::drop_payload(schema::TensorProto& tensor) { clear_data(tensor); }
+void Model::drop_payload(schema::TensorProto& tensor) {
+  tensor.clear_float_data();
+  tensor.clear_int32_data();
+  tensor.clear_int64_data();
+  tensor.clear_double_data();
+  tensor.clear_uint64_data();
+  tensor.clear_raw_data();
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+}
 
 std::size_t Model::release_unused_payloads() {
   std::vector<Payload>& payloads = parts_->loaded.payloads;

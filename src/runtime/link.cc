@@ -118,7 +118,7 @@ bool verify_around(const Open& open, const std::function<void()>& use, States fi
 void give_bytes(RuntimeModel& made, const Archive& archive, const std::vector<EntryPart>& parts) {
   std::vector<std::size_t> entries;
   for (const EntryPart& part : parts) entries.push_back(part.entry.index);
-  base::annotated(Evidence{.archive = &archive}, [&] { ArchiveAccess::reader(archive).fetch(entries); });
+  base::annotated(evidence_of(archive), [&] { ArchiveAccess::reader(archive).fetch(entries); });
   for (std::size_t i = 0; i < parts.size(); ++i) made.tensors[i].bytes = bytes_of(archive, parts[i]);
 }
 
