@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/little_endian.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -61,10 +62,40 @@ class SipHash {
   std::uint64_t a_, b_, c_, d_;
 };
 
-/// Returns at most seven bytes as a little-endian number. REQUIRES: text.size() < 8
-std::uint64_t short_word(std::string_view text) noexcept;
+/// Returns at most seven bytes as a little-endian number. Uses loads of fixed sizes, which compile to single
+/// instructions. The loads may overlap: both put the same bits in the same place. REQUIRES: text.size() < 8
+inline std::uint64_t short_word(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  if (text.size() >= 4) {
+    const std::size_t last = text.size() - 4;
+    return load<std::uint32_t>(as_bytes(text), 0) | std::uint64_t{load<std::uint32_t>(as_bytes(text), last)}
+                                                        << 8 * last;
+  }
+  const auto byte_in_place = [text](std::size_t i) {
+    return std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
+  };
+  return byte_in_place(0) | byte_in_place(text.size() / 2) | byte_in_place(text.size() - 1);
+}
 
-std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept;
+/// Absorbs each whole word of `text`, changed by `map`. Returns the rest, which has less than eight bytes.
+template <auto map>
+inline std::string_view absorb_words(SipHash& hash, std::string_view text) noexcept {
+  SipHash local = hash;  // stays in registers
+  constexpr std::size_t word_size = sizeof(std::uint64_t);
+  for (; text.size() >= word_size; text.remove_prefix(word_size)) {
+    local.absorb(map(load<std::uint64_t>(as_bytes(text), 0)));
+  }
+  hash = local;
+  return text;
+}
+
+/// Returns the hash of `text`, each word of which is changed by `map`.
+template <auto map = std::identity()>
+inline std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept {
+  SipHash hash(key);
+  const std::string_view rest = absorb_words<map>(hash, text);
+  return hash.finish(map(short_word(rest)), text.size());
+}
 
 /// Returns the random key of this process. Throws what std::random_device throws.
 const SipHash::Key& process_key();

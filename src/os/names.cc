@@ -27,30 +27,48 @@ bool equals_folded(std::string_view name, std::string_view small) noexcept {
   return std::ranges::equal(name, small, {}, folded);
 }
 
-/// Returns the first three characters as a number, letters in lower case. REQUIRES: there are three.
+/// Returns the first three characters as a number in which capitals equal small letters. Some other characters become
+/// equal, too. REQUIRES: there are three.
 constexpr std::uint32_t head_of(std::string_view text) noexcept {
-  const auto byte = [text](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(folded(text[i]))}; };
-  return byte(0) | byte(1) << 8U | byte(2) << 16U;
+  const auto byte = [text](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };
+  return byte(0) | byte(1) << 8U | byte(2) << 16U | 0x202020U;
+}
+
+/// Returns the part without what Windows ignores here, extensions and trailing spaces: `nul.txt` and `NUL .bin` are the
+/// device, too.
+std::string_view stem_of(std::string_view part) noexcept {
+  std::string_view stem = part.substr(0, part.find('.'));
+  while (stem.ends_with(' ')) stem.remove_suffix(1);
+  return stem;
+}
+
+bool is_device_stem(std::string_view stem) noexcept {
+  constexpr std::array<std::string_view, 6> devices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
+  return std::ranges::any_of(devices, [stem](std::string_view device) { return equals_folded(stem, device); });
+}
+
+/// True for `com` and `lpt` with a digit, which may be a superscript.
+bool is_port_stem(std::string_view stem) noexcept {
+  constexpr std::array<std::string_view, 3> superscripts = {"\xc2\xb9", "\xc2\xb2", "\xc2\xb3"};
+  const std::string_view port = stem.substr(0, 3), number = stem.substr(port.size());
+  const bool is_digit = number.size() == 1 && number[0] >= '0' && number[0] <= '9';
+  return (is_digit || std::ranges::find(superscripts, number) != superscripts.end()) &&
+         (equals_folded(port, "com") || equals_folded(port, "lpt"));
 }
 
 }  // namespace
 
 bool is_device_name(std::string_view part) noexcept {
-  constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
-  constexpr std::array<std::string_view, 3> superscripts = {"\xc2\xb9", "\xc2\xb2", "\xc2\xb3"};
-  // Nearly all names end here: archives have hundreds of thousands of names.
-  constexpr std::array heads = {head_of("con"), head_of("prn"), head_of("aux"),
-                                head_of("nul"), head_of("com"), head_of("lpt")};
-  if (part.size() < 3 || std::ranges::find(heads, head_of(part)) == heads.end()) return false;
-  // Windows ignores extensions and trailing spaces here: `nul.txt` and `NUL .bin` are the device, too.
-  std::string_view stem = part.substr(0, part.find('.'));
-  while (stem.ends_with(' ')) stem.remove_suffix(1);
-  const auto is_stem = [stem](std::string_view device) { return equals_folded(stem, device); };
-  if (std::ranges::any_of(whole, is_stem)) return true;
-  const std::string_view port = stem.substr(0, 3), number = stem.substr(port.size());
-  const bool is_digit = number.size() == 1 && number[0] >= '0' && number[0] <= '9';
-  return (is_digit || std::ranges::find(superscripts, number) != superscripts.end()) &&
-         (equals_folded(port, "com") || equals_folded(port, "lpt"));
+  if (part.size() < 3) return false;
+  switch (head_of(part)) {  // nearly all names end here: archives have hundreds of thousands of names
+    case head_of("con"):
+    case head_of("prn"):
+    case head_of("aux"):
+    case head_of("nul"): return is_device_stem(stem_of(part));
+    case head_of("com"):
+    case head_of("lpt"): return is_port_stem(stem_of(part));
+    default: return false;
+  }
 }
 
 #ifdef _WIN32

@@ -19,21 +19,21 @@ constexpr bool is_portable(char c) noexcept {
   return c >= 0x20 && c <= 0x7e && std::string_view("\\:*?\"<>|;").find(c) == std::string_view::npos;
 }
 
-/// Indexed by the character's byte.
-constexpr std::array<bool, 256> portable_characters = [] {
+/// Indexed by the character's byte: portable, and no separator of parts.
+constexpr std::array<bool, 256> plain_characters = [] {
   std::array<bool, 256> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) table[i] = is_portable(static_cast<char>(i));
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = is_portable(static_cast<char>(i)) && i != '/';
   return table;
 }();
 
 /// Reads every character: names are short and rarely foreign, so that leaving early would cost more than it saves.
-bool has_foreign_character(std::string_view name) noexcept {
-  bool portable = true;
+bool has_only_plain_characters(std::string_view name) noexcept {
+  bool plain = true;
 #ifdef __GNUC__
 #pragma GCC unroll 8
 #endif
-  for (const char c : name) portable &= portable_characters[static_cast<unsigned char>(c)];
-  return !portable;
+  for (const char c : name) plain &= plain_characters[static_cast<unsigned char>(c)];
+  return plain;
 }
 
 /// REQUIRES: well-formed UTF-8, so that a byte within a character cannot be taken for the first byte of one.
@@ -84,6 +84,27 @@ std::optional<NameFault> path_fault(std::string_view name, PartRule of_parts) no
   return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};  // N9
 }
 
+/// Returns the first fault of a name of any form, which `name_fault` has not found to be plain.
+std::optional<NameFault> first_fault(std::string_view name) noexcept {
+  if (const auto fault = length_fault(name)) return fault;
+  if (!std::ranges::all_of(name, is_portable)) {
+    return NameFault{Code::zip_name_character,  // N14
+                     "the name contains a character that readers treat differently: printable ASCII is allowed, except "
+                     "\\ : * ? \" < > | and ;"};
+  }
+  const PartRule broken = broken_rule_of_parts(name);
+  if (broken == PartRule::none) return std::nullopt;
+  if (const auto fault = path_fault(name, broken)) return fault;
+  static_assert(name_part_maximum == 255);
+  if (broken == PartRule::length)
+    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};  // N15
+  if (broken == PartRule::end) {
+    return NameFault{Code::zip_name_part_end,  // N16
+                     "the name has a part that ends in a dot or a space, which some readers leave out"};
+  }
+  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};  // N17
+}
+
 /// Drops the version at the end (`;1`), as unzip does (F22).
 std::string_view without_version(std::string_view name) noexcept {
   const std::size_t semicolon = name.rfind(';');
@@ -103,23 +124,9 @@ std::string_view without_drives(std::string_view name) noexcept {
 }  // namespace
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
-  if (const auto fault = length_fault(name)) return fault;
-  if (has_foreign_character(name)) {
-    return NameFault{Code::zip_name_character,  // N14
-                     "the name contains a character that readers treat differently: printable ASCII is allowed, except "
-                     "\\ : * ? \" < > | and ;"};
-  }
-  const PartRule broken = broken_rule_of_parts(name);
-  if (broken == PartRule::none) return std::nullopt;
-  if (const auto fault = path_fault(name, broken)) return fault;
-  static_assert(name_part_maximum == 255);
-  if (broken == PartRule::length)
-    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};  // N15
-  if (broken == PartRule::end) {
-    return NameFault{Code::zip_name_part_end,  // N16
-                     "the name has a part that ends in a dot or a space, which some readers leave out"};
-  }
-  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};  // N17
+  // Nearly all names have one part of plain characters, and opening an archive proves each name.
+  if (has_only_plain_characters(name) && broken_rule(name) == PartRule::none) return std::nullopt;
+  return first_fault(name);
 }
 
 void check_name(std::string_view name, const Place& place) {
@@ -162,20 +169,17 @@ NameIndex::NameIndex(std::size_t count) : slots_(std::bit_ceil(count * 2 + 1)), 
 NameIndex::PrefixHasher::PrefixHasher(std::string_view name) : rest_(name), hash_(base::process_key()) {}
 
 std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
-  constexpr std::size_t word_size = sizeof(std::uint64_t);
-  base::SipHash hash = hash_;  // a local one stays in registers
-  const char* word = rest_.data();
-  for (; absorbed_ + word_size <= length; absorbed_ += word_size, word += word_size) {
-    // Whole words are absorbed once; the shorter word at the end of each prefix goes to `finish`, which keeps the
-    // state.
-    hash.absorb(base::folded_word(base::load<std::uint64_t>(as_bytes(std::string_view(word, word_size)), 0)));
-  }
-  rest_.remove_prefix(static_cast<std::size_t>(word - rest_.data()));
-  hash_ = hash;
-  return hash.finish(base::folded_word(base::short_word(rest_.substr(0, length - absorbed_))), length);
+  // Whole words are absorbed once; the shorter word at the end of each prefix goes to `finish`, which keeps the state.
+  const std::size_t more = length - absorbed_;
+  const std::string_view last = base::absorb_words<base::folded_word>(hash_, rest_.substr(0, more));
+  rest_.remove_prefix(more - last.size());
+  absorbed_ = length - last.size();
+  return hash_.finish(base::folded_word(base::short_word(last)), length);
 }
 
-std::uint64_t NameIndex::hash_of(std::string_view name) { return PrefixHasher(name).up_to(name.size()); }
+std::uint64_t NameIndex::hash_of(std::string_view name) {
+  return base::sip_hash<base::folded_word>(base::process_key(), name);
+}
 
 bool WrittenNames::is_folder(std::string_view name) const {
   if (in_folders_.empty()) return false;

@@ -177,14 +177,14 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
   const auto place_of = [&](std::uint32_t i) { return Place{std::string(name_of(i)), offset_of(i)}; };
   bool folders = false;                    // most archives have none, and skip the second pass
   std::array<std::uint64_t, 16> hashes{};  // of names whose slots are loaded at the same time
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::size_t turn = i % hashes.size();
-    if (turn == 0) {
-      const std::size_t here = std::min(hashes.size(), count - i);
-      for (std::size_t k = 0; k < here; ++k) hashes[k] = index.announce(name_of(static_cast<std::uint32_t>(i + k)));
+  for (std::uint32_t first = 0; first < count; first += static_cast<std::uint32_t>(hashes.size())) {
+    const auto end = first + static_cast<std::uint32_t>(std::min(hashes.size(), count - first));
+    for (std::uint32_t i = first; i < end; ++i) hashes[i - first] = index.announce(name_of(i));
+    for (std::uint32_t i = first; i < end; ++i) {
+      folders = folders || name_of(i).find('/') != std::string_view::npos;
+      if (const auto clash = index.insert(i, hashes[i - first], name_of))
+        throw name_clash(name_of(*clash), place_of(i));
     }
-    folders = folders || name_of(i).find('/') != std::string_view::npos;
-    if (const auto clash = index.insert(i, hashes[turn], name_of)) throw name_clash(name_of(*clash), place_of(i));
   }
   for (std::uint32_t i = 0; folders && i < count; ++i) {
     if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12, F21

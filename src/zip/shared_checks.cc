@@ -51,17 +51,10 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
 
 std::string known_versions() { return base::concat(version_plain, " to ", version_zip64); }
 
-std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
-  if (!header) {  // D1, F27
-    throw Error(Code::zip_directory_header, "a directory header was expected here", {"", offset});
-  }
-  // Three 16-bit lengths and a constant: the sum cannot wrap.
-  const std::uint64_t length =
-      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
-  if (length > directory.size()) {  // D1, F27
-    throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
-  }
-  return length;
+void refuse_directory_header(bool is_cut, std::uint64_t offset) {  // D1, F27
+  throw Error(Code::zip_directory_header,
+              is_cut ? "a directory header runs past the end of the directory" : "a directory header was expected here",
+              {"", offset});
 }
 
 void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset) {

@@ -39,9 +39,20 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
 /// Words the range of versions that `is_known_version` accepts: `10 to 45`.
 std::string known_versions();
 
+/// Throws zip.directory.header: the header at `offset` in the file is missing or cut.
+[[noreturn]] void refuse_directory_header(bool is_cut, std::uint64_t offset);
+
 /// Returns the length, with name, extra fields and comment, of the directory header that was parsed from the front of
 /// `directory`, which begins at `offset` in the file. Throws zip.directory.header (the header is missing or cut).
-std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset);
+inline std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory,
+                                   std::uint64_t offset) {
+  if (!header) refuse_directory_header(false, offset);
+  // Three 16-bit lengths and a constant: the sum cannot wrap.
+  const std::uint64_t length =
+      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
+  if (length > directory.size()) refuse_directory_header(true, offset);
+  return length;
+}
 
 /// Checks that no bytes follow the last of `count` headers. `rest` is the remainder of the directory, which begins at
 /// `offset` in the file. Throws zip.directory.count.

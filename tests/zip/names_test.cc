@@ -72,7 +72,8 @@ TEST(NameFault, FurtherNamesThanThoseOfTheVectorsAreRefused) {
       {Code::zip_name_directory, {"a/", "a/b/"}},
       {Code::zip_name_part, {"../a", "a/../b", "a/."}},
       {Code::zip_name_part_end, {" ", "x/a.", "x/ /y", "x/a. "}},
-      {Code::zip_name_device, {"PRN", "Aux", "nul", "com9", "lpt0", "nul.tar.gz", "con .txt", "a/com1.bin", "prn/x"}},
+      {Code::zip_name_device,
+       {"PRN", "Aux", "nul", "com9", "lpt0", "nul.tar.gz", "con .txt", "a/com1.bin", "prn/x", "CONIN$", "conout$.x"}},
   };
   for (const auto& [code, names] : refused) {
     for (const std::string& name : names) EXPECT_EQ(fault(name), code) << name;
