@@ -39,7 +39,7 @@ std::string names_in(const Archive& archive, const std::optional<std::string>& m
   std::string text = model ? base::concat(base::quoted(*model), " (the model)") : "the model";
   const std::vector<ArchiveEntry> graphs = archive.graphs();
   for (std::size_t i = 0; i < std::min(graphs.size(), most); ++i) {
-    text += base::concat(", ", base::quoted(graphs[i].name.substr(0, graphs[i].name.size() - graph_suffix.size())));
+    text += base::concat(", ", base::quoted(stem_of_graph(graphs[i].name)));
   }
   if (graphs.size() > most) text += base::concat(" and ", graphs.size() - most, " more");
   return text;
@@ -179,13 +179,13 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
     throw Error(Code::onnx_external_missing, base::concat("the archive has no entry ", base::quoted(location)),
                 {std::string(location), std::nullopt}, parts_->opened->path);
   }
-  const Bytes whole = ArchiveAccess::place(*this, *found);
-  const auto within = base::length_within(offset, length, whole.size());
-  if (!within) {  // M13
-    throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
+  const auto within = base::length_within(offset, length, found->size);
+  if (!within) {                        // M13
+    static_cast<void>(locate(*found));  // a fault of the entry is reported first
+    throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", found->size),
                 {std::string(location), found->header_offset}, parts_->opened->path);
   }
-  return ArchiveAccess::part(*this, *found, base::section(whole, offset, *within));
+  return part_at(found->index, offset, *within);
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
