@@ -56,7 +56,8 @@ struct RemoteOptions {
 };
 
 /// Returns the options that these variables set: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-/// AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; CURL_CA_BUNDLE or SSL_CERT_FILE; NETRC.
+/// AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; CURL_CA_BUNDLE or SSL_CERT_FILE; NETRC;
+/// ONNXAR_TOKEN.
 /// libcurl itself reads the variables of proxies (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy).
 [[nodiscard]] RemoteOptions remote_options_of_environment();
 

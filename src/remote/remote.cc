@@ -189,6 +189,7 @@ RemoteOptions remote_options_of_environment() {
   RemoteOptions options;
   options.certificates = environment({"CURL_CA_BUNDLE", "SSL_CERT_FILE"});
   options.netrc = environment({"NETRC"});
+  options.token = environment({"ONNXAR_TOKEN"});
   options.s3.access_key = environment({"AWS_ACCESS_KEY_ID"});
   options.s3.secret_key = environment({"AWS_SECRET_ACCESS_KEY"});
   options.s3.session_token = environment({"AWS_SESSION_TOKEN"});

@@ -127,6 +127,17 @@ class Servers(RemoteCase):
         self.refused("io.permission", IO, "ls", address)
         self.succeeds("ls", address, env={**os.environ, "NETRC": str(netrc)})
 
+    def test_token_of_environment_stays_at_its_host(self) -> None:
+        secret = "Bearer hidden"
+        address = self.serve(secret=secret)
+        self.refused("io.permission", IO, "ls", address)
+        with_token = {**os.environ, "ONNXAR_TOKEN": "hidden"}
+        self.succeeds("ls", address, env=with_token)
+        self.server.serve("/hub", b"", redirect=self.server.serve("/far", self.data).replace("127.0.0.1", "localhost"))
+        self.succeeds("ls", self.server.address("/hub"), env=with_token)
+        sent = {each.path: each.headers.get("Authorization") for each in self.server.requests}
+        self.assertEqual((sent["/hub"], sent["/far"]), (secret, None))
+
     def test_messages_have_no_secrets(self) -> None:
         address = self.server.address("/none").replace("//", "//user:hidden@") + "?key=hidden"
         said = self.refused("io.not_found", IO, "ls", address)
