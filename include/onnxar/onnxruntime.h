@@ -33,6 +33,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 
 namespace onnxar::ort {
 

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 #include "values.h"
 
 namespace onnxar::python {

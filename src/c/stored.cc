@@ -6,6 +6,7 @@
 #include "c/boundary.h"
 #include "onnxar/error.h"
 #include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 #include "os/names.h"
 
 struct onnxar_stored {  // NOLINT(readability-identifier-naming): a name of C

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 
 namespace onnxar {
 

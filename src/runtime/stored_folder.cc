@@ -11,7 +11,7 @@
 
 #include "base/open_file.h"
 #include "onnxar/archive.h"
-#include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 #include "os/names.h"
 #include "runtime/pack_stored.h"
 #include "runtime/stored_about.h"

@@ -1,4 +1,6 @@
 // Opens, prepares and stores the model that ONNX Runtime optimised, and records everything that it depends on.
+#include "onnxar/stored_model.h"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>

@@ -43,6 +43,7 @@ PUBLIC = {
     "options.h": "archive",
     "remote.h": "remote",
     "resolve.h": "archive",
+    "stored_model.h": "runtime",
     "tensor.h": "onnx",
     "tensors.h": "archive",
     "version.h": "base",

@@ -10,6 +10,7 @@
 
 #include "archive/front_end.h"
 #include "onnxar/link.h"
+#include "onnxar/stored_model.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 

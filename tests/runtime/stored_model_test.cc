@@ -1,4 +1,6 @@
 // Models as ONNX Runtime stored them. Here the test writes what it would; tests/interop/readers has the real one.
+#include "onnxar/stored_model.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

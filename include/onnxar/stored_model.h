@@ -1,0 +1,116 @@
+// Keeps models as ONNX Runtime optimised them, so that later sessions start sooner.
+//
+//   auto stored = onnxar::StoredModel::open(file, key);
+//   if (!stored.is_stored()) { ...; stored.store(); }  // first a session of link() that saves its model to prepare()
+//   ...; stored.verify();                              // first a session of link(), without optimisations
+//
+// onnxruntime.h has the calls of ONNX Runtime. Threads: calls are independent of each other.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "onnxar/link.h"
+
+namespace ONNXAR_API onnxar {
+
+/// The model of an archive as ONNX Runtime optimised it, with weights in the layout of its kernels, in a file from
+/// which later sessions start sooner and whose pages they share.
+///
+/// Whom it trusts:
+/// 1. Any user who can write to the file decides what sessions compute. On POSIX that must be only this user or root.
+/// 2. The folder and its parent belong to this user or root, and no other user can write to them. The parent may be
+///    sticky (/tmp). Access control lists are not read.
+/// 3. Each file is opened once, not through symbolic links. Its owner and permissions are read from the open file.
+/// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
+/// 5. Only files that this library marked in their first line, or that begin with the zeros that a crash can leave
+///    instead, are read, replaced or removed.
+/// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
+///    processor are the same, and its CRC-32s match.
+/// 7. The digest, and that the CRC-32s match, are remembered until the next boot, as long as device, inode, size,
+///    times and central directory of the file stay the same. They are not remembered if the file was changed less than
+///    2 s before, because its times could then hide a change.
+/// 8. A model is stored only if path, file and folders did not change while it was made, so it belongs to the archive
+///    with this digest.
+/// 9. One process at a time stores a model, under a lock that forked children do not inherit.
+/// 10. Only a failure of the model itself is remembered; a failed write is tried again.
+///
+/// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
+/// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
+class StoredModel {
+ public:
+  /// Identifies what the stored model was built from.
+  struct Key {
+    std::filesystem::path archive;
+    std::string graph = {};     ///< as in LinkOptions
+    std::string runtime = {};   ///< version and build of ONNX Runtime
+    std::string settings = {};  ///< describes the session's settings in any form; ONNX Runtime does not expose them
+  };
+
+  /// Opens the stored model if there is one; a file that is damaged or has another key is not used. Throws, for the
+  /// archive, what Archive::open, Archive::graph, `digest` and `make_link` throw. Cost: reads archive and file
+  /// completely, unless the result is remembered.
+  static StoredModel open(const std::filesystem::path& file, const Key& key);
+  /// Opens a stored model in a folder that may hold many, and creates the folder. The file is `SHA-256.onnxar`, named
+  /// after everything on which it depends.
+  static StoredModel open_in(const std::filesystem::path& folder, const Key& key);
+  [[nodiscard]] bool is_stored() const noexcept;
+  /// Returns a link to the stored model (LinkForm::prepacked), or else to the archive (LinkForm::unmarked).
+  [[nodiscard]] const Link& link() const& noexcept;
+  const Link& link() const&& = delete;
+  /// Creates the folder `FILE.part`, and returns the path in it to which ONNX Runtime must write the model, with its
+  /// data in the file `data` there. Throws archive.busy (another process is storing it); io.* (.permission: see the
+  /// rules above; .changed: the archive changed); output.exists (the file is the archive or not a stored model;
+  /// something else is at `FILE.part`); usage.* (it is stored already, or was refused; make_link refuses the name).
+  std::filesystem::path prepare();
+  /// Stores what was written; call it once. `link` then changes. Removes the folder, even after an error. Throws io.*
+  /// (.changed: the archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and
+  /// is refused); wire.*, onnx.*.
+  void store();
+  /// Remembers that this model cannot be stored, or that sessions of the stored model fail: `prepare` then throws
+  /// usage.argument with the reason. Removes what was stored. Does nothing if it cannot write, or if archive or file
+  /// were replaced in the meantime.
+  void refuse(std::string_view why);
+  /// Throws io.changed if the file of `link` changed since `open` or `store`. Call it after a session was made from it.
+  void verify() const;
+  /// Throws io.changed if the archive changed since `open`.
+  void verify_archive() const;
+
+ private:
+  struct Parts;
+  explicit StoredModel(detail::Owned<Parts> parts) noexcept;
+
+  detail::Owned<Parts> parts_;
+};
+
+/// A model in a folder of `StoredModel::open_in`.
+struct StoredFile {
+  std::string archive;     ///< the path of the archive that it was made from
+  std::string runtime;     ///< as in the key
+  std::string why;         ///< why it cannot be stored; empty if it is stored
+  std::uint64_t size = 0;  ///< bytes; 0 if it cannot be stored
+  std::int64_t time = 0;   ///< nanoseconds since 1970
+};
+
+struct StoredFolder {
+  std::vector<StoredFile> files;  ///< the latest first
+  std::uint64_t unfinished = 0;   ///< bytes that processes are storing, or left when they were killed
+};
+
+/// Returns the stored models of a folder; none if there is no folder. Throws io.*.
+StoredFolder list_stored(const std::filesystem::path& folder);
+
+struct ClearedFolder {
+  std::uint64_t removed = 0;  ///< stored models
+  std::uint64_t busy = 0;     ///< not removed, since another process is storing them
+};
+
+/// Removes all stored models of a folder and this library's files beside them, and no others. Does not disturb
+/// sessions. Throws io.*.
+ClearedFolder clear_stored(const std::filesystem::path& folder);
+
+}  // namespace ONNXAR_API onnxar
