@@ -95,6 +95,10 @@ Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Byt
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
 }
 
+void locate_all(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+}
+
 ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint64_t limit) {
   // Held while copying, so that two threads do not make the same copy.
   const std::scoped_lock lock(mutex_);

@@ -77,6 +77,9 @@ struct Archive::Parts {
 /// Performs the checks of `open` on `file`. Throws zip.*, archive.*, and what ArchiveFile::need throws.
 zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros = nullptr);
 
+/// Proves the local header of every entry. Throws what Archive::locate throws. Cost: O(entries).
+void locate_all(const Archive& archive);
+
 /// Opens and reads an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
  public:

@@ -33,9 +33,8 @@ struct Rows {
     for (const ArchiveEntry& graph : all_graphs(archive)) {
       places.emplace(graph.name, graphs.size());
       const bool is_model = graph.name == model_entry_name;
-      graphs.push_back({is_model ? name_of_model(archive).value_or("")
-                                 : std::string(graph.name.substr(0, graph.name.size() - graph_suffix.size())),
-                        graph.size});
+      graphs.push_back(
+          {is_model ? name_of_model(archive).value_or("") : std::string(stem_of_graph(graph.name)), graph.size});
     }
   }
 };

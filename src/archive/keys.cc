@@ -83,9 +83,13 @@ bool is_key(std::string_view name) noexcept {
   return is_identifier(name) && std::ranges::find(texts_beside_models, name) == texts_beside_models.end();
 }
 
+std::string_view stem_of_graph(std::string_view name) noexcept {
+  const std::string_view stem = name.substr(0, name.size() - std::min(name.size(), graph_suffix.size()));
+  return name.ends_with(graph_suffix) && !stem.empty() && stem.back() != '/' ? stem : name;
+}
+
 bool is_graph_name(std::string_view name) noexcept {
-  return name.size() > graph_suffix.size() && name.ends_with(graph_suffix) &&
-         name[name.size() - graph_suffix.size() - 1] != '/' && !is_reserved_name(name);
+  return stem_of_graph(name).size() < name.size() && !is_reserved_name(name);
 }
 
 std::string graph_file_name(std::string_view name) {

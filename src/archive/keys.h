@@ -34,6 +34,8 @@ bool is_key(std::string_view name) noexcept;
 bool is_graph_name(std::string_view name) noexcept;
 /// The suffix of graph names.
 inline constexpr std::string_view graph_suffix = ".onnx";
+/// Returns the name of a graph without that suffix, `decoder` for `decoder.onnx`, and other names unchanged.
+std::string_view stem_of_graph(std::string_view name) noexcept;
 /// Returns the name of a graph's entry: `decoder.onnx` for `decoder` and for `decoder.onnx`.
 std::string graph_file_name(std::string_view name);
 

@@ -41,7 +41,7 @@ std::uint64_t first_appended(const Archive& archive) {
 std::optional<std::uint64_t> first_appended_in(Bytes file) {
   try {
     const Archive archive = Archive::open(file, nullptr);
-    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    locate_all(archive);
     return first_appended(archive);
   } catch (const Error&) {
     return std::nullopt;

@@ -56,11 +56,6 @@ base::KeyedSet<std::string> data_files_of(const LoadedModel& model) {
   return names;
 }
 
-std::string without_suffix(std::string name) {
-  if (is_graph_name(name)) name.resize(name.size() - graph_suffix.size());
-  return name;
-}
-
 /// Returns advice on packing the folder anyway if the file with this error may not be a model.
 Advice advice_on_folder(const ModelFolder& folder, const Error& error) {
   const bool may_be_no_model = id(error.code()).starts_with("wire.") || error.code() == Code::onnx_model_invalid;
@@ -85,7 +80,7 @@ LoadedModel load_folder(const ModelFolder& folder, const SaveOptions& save, cons
       if (auto* const file = dynamic_cast<FileSource*>(source.get());
           file != nullptr && options.external_data_dir.empty())
         file->look_in(folder.path(), folder.data_folders_of(name), files);
-      members.push_back({without_suffix(entry), std::move(source)});
+      members.push_back({std::string(stem_of_graph(entry)), std::move(source)});
     }
     return load_family(std::move(members), ExternalPolicy::of(save), options);
   });
@@ -110,7 +105,7 @@ ConvertReport pack_folder(const fs::path& path, const fs::path& output, const Sa
 /// Moves the model of this name to the front.
 void put_first(std::vector<FamilyMember>& members, const std::string& first, const fs::path& output) {
   if (first.empty()) return;
-  const auto found = std::ranges::find(members, without_suffix(first), &FamilyMember::name);
+  const auto found = std::ranges::find(members, stem_of_graph(first), &FamilyMember::name);
   if (found == members.end()) {
     throw Error(Code::usage_argument,
                 base::concat("no packed model has the name ", base::quoted(first), ", so it cannot be the first"), {},
@@ -122,7 +117,7 @@ void put_first(std::vector<FamilyMember>& members, const std::string& first, con
 /// Opens one of several models. Errors name its path.
 FamilyMember member_of(const ModelFile& file, const LoadOptions& options) {
   std::unique_ptr<ModelSource> source = open_any_source(file.path, options);
-  std::string name = without_suffix(file.name);
+  std::string name(stem_of_graph(file.name));
   if (name.empty()) {
     name = source->placed([&] { return model_name_of(source->model()).value_or(os::text_of(file.path.stem())); });
   }

@@ -149,9 +149,7 @@ std::optional<std::string> name_of_choice(const LoadedModel& model, const LoadOp
   if (archive == nullptr || !is_graph_name(archive->model_entry().name)) return std::nullopt;
   const bool is_package = std::ranges::find(model.side_files, manifest_name, &SideFile::name) != model.side_files.end();
   if (model.graphs.empty() && !is_package) return std::nullopt;
-  std::string name(archive->model_entry().name);
-  name.resize(name.size() - graph_suffix.size());
-  return name;
+  return std::string(stem_of_graph(archive->model_entry().name));
 }
 
 }  // namespace

@@ -73,10 +73,6 @@ bool is_zip_in_disguise(const OpenedInput& input) {
   return !input.is_zip() && zip::has_end_record(input.file()->bytes());
 }
 
-void prove_local_headers(const Archive& archive) {
-  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
-}
-
 }  // namespace
 
 std::unique_ptr<ModelSource> open_source(const std::filesystem::path& path, const LoadOptions& options) {
@@ -98,7 +94,7 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
   try {
     auto source = source_of(input, options);
     // Local headers are proved at their first use, when it would be too late to open the file as a foreign zip.
-    if (const Archive* archive = archive_of(*source)) prove_local_headers(*archive);
+    if (const Archive* archive = archive_of(*source)) locate_all(*archive);
     return source;
   } catch (const Error& fault) {
     if (!may_be_foreign_zip(fault.code())) throw;

@@ -213,7 +213,7 @@ class Adding {
   /// Returns the graph's path in its component without `.onnx`, and without `/model` at the end: folders of variants
   /// have it.
   [[nodiscard]] std::string variant_name(const std::string& component) const {
-    std::string name = graph_.substr(0, graph_.size() - graph_suffix.size());
+    std::string name(stem_of_graph(graph_));
     if (name.starts_with(component + "/")) name.erase(0, component.size() + 1);
     if (name.ends_with("/model")) name.erase(name.rfind('/'));
     return name;

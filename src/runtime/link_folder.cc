@@ -256,8 +256,7 @@ class FolderLinks {
   /// Names the link of a graph: `unet/model.onnx` of `pipe.onnxar` is `pipe.unet--model.onnx`.
   void name_link_beside(const std::string& path) {
     std::string name = os::text_of(linking_.path().stem()) + ".";
-    for (const char c : std::string_view(path).substr(0, path.size() - graph_suffix.size()))
-      c == '/' ? name += "--" : name += c;
+    for (const char c : stem_of_graph(path)) c == '/' ? name += "--" : name += c;
     std::string free = name;
     // In the root of the tree, a graph or a side file may have the name.
     base::KeyedSet<std::string>& claimed = moves_to_ || root_ == home_ ? claimed_ : claimed_beside_;
