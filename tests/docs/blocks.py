@@ -4,6 +4,7 @@ A block is run as its language says. One that cannot run has a marker in the lin
 
     <!-- not run: it installs packages; ./dev newcomer runs it -->
     <!-- run by ./dev serve -->
+    <!-- run by tests/docs/recipes.py -->
 
 All that a block needs is shown: by the quick start, or on its page before it.
 """
