@@ -107,13 +107,26 @@ def translated(name: str) -> Iterator[None]:
     except (Error, MemoryError):
         raise
     except FileNotFoundError as error:
-        raise fault("io.not_found", "there is no such file", path=name) from None  # the other's text may have secrets
+        raise _missing(error, name) from None  # the other's text may have secrets
     except PermissionError as error:
         raise fault("io.permission", f"access is denied: {_reason(error)}", path=name) from None
     except ImportError as error:
         raise usage(f"a package that opens this address is not installed: {shown(str(error))}", path=name) from None
     except Exception as error:
         raise fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name) from None
+
+
+def _missing(error: FileNotFoundError, name: str) -> Error:
+    """Returns the error for what fsspec calls a missing file: over HTTP every failure, with the true one as its cause."""
+    cause = error.__cause__
+    status = getattr(cause, "status", None)
+    if status in (401, 403, 407):
+        return fault("io.permission", f"the server denies access (status {status})", path=name)
+    if status not in (None, 404, 410):
+        return fault("remote.refused", f"the server answers with status {status}", path=name)
+    if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
+        return fault("remote.unreachable", f"the file cannot be read or written: {_reason(cause)}", path=name)
+    return fault("io.not_found", "there is no such file", path=name)
 
 
 def _reason(error: Exception) -> str:

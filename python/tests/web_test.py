@@ -182,6 +182,13 @@ class Http(RangesTest):
         for status, code in ((404, "io.not_found"), (403, "io.permission"), (401, "io.permission"), (418, "remote.refused")):
             with self.subTest(status=status):
                 self.refused(code, onnxar.open, self.serve(fail=1, status=status))
+                self.refused(code, onnxar.open, self.serve(fail=9, status=status), storage_options={"headers": {}})
+
+    def test_unreachable_server_of_fsspec_is_reported(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{unused.getsockname()[1]}/m.onnxar"
+            self.refused("remote.unreachable", onnxar.open, address, storage_options={"headers": {}})
 
     def test_other_bytes_than_were_asked_for_are_refused(self):
         size = len(self.data)
