@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds the npm package in a copy of js/, and runs its tests.
 
-Usage: web.py COPY [--fast | --memory]
+Usage: web.py COPY [--fast | --memory | --publish FOLDER]
 
+--publish packs the package into the folder, and publishes it without uploading it (npm's --dry-run).
 --memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler and the
 program that steers Chromium, and runs the tests of FAST.
 
@@ -131,6 +132,13 @@ def use_packed(folder: Path) -> None:
         node(project, "use.mjs", ROOT / "spec" / "vectors" / "valid" / "typical.onnxar")
 
 
+def publish(folder: Path, out: Path) -> None:
+    """Does what the workflow of a release does, except the upload, and packs the same files into `out`."""
+    shutil.copy(ROOT / "LICENSE", folder)
+    node(folder, NPM, "publish", "--dry-run", "--ignore-scripts", "--access", "public")
+    node(folder, NPM, "pack", "--ignore-scripts", "--pack-destination", out)
+
+
 def make_files(folder: Path) -> Path:
     """Makes the archives of the tests of sessions."""
     files = folder / "files"
@@ -147,6 +155,12 @@ def make_files(folder: Path) -> Path:
 def main(words: Sequence[str]) -> None:
     folder, is_fast = Path(words[0]).resolve(), words[1:] == ["--fast"]
     copy(folder)
+    if words[1:2] == ["--publish"]:
+        install_alone(folder)
+        lint_workflows(folder)
+        build(folder)
+        publish(folder, Path(words[2]).resolve())
+        return
     if is_fast:
         install_alone(folder)
         lint_workflows(folder)

@@ -15,10 +15,6 @@ tsan() {
   run_tests tsan
 }
 
-# The Rust crate of the reader; Debian 12's own Rust is too old for its lock file, that for web browsers is not.
-rust_packages=()
-type -P cargo > /dev/null || rust_packages=(cargo-web rustc-web)
-
 need verify "${build_packages[@]}" "${library_packages[@]}" "${python_packages[@]}" "${wheel_packages[@]}" "${data_packages[@]}" \
   "${clang_packages[@]}" "${cross_packages[@]}" clang-format-19 python3-clang-19 "${rust_packages[@]}"
 peers

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from library import packed
 from pins import ROOT, WORK
+from public import HOME
 from sdist import DIST, commit_time, run
 from versions import first, library_version
 
 RECIPES = ROOT / "packaging"
-# GitHub's runners say which repository they work for. Until the project has one, OWNER is a placeholder.
-HOME = "https://github.com/" + os.environ.get("GITHUB_REPOSITORY", "OWNER/onnxar")
 PLACEHOLDER = re.compile(r"@([A-Z][A-Z0-9_]*)@")
 
 

@@ -19,6 +19,7 @@ from sbom import write_sbom
 from sdist import DIST
 
 HERE = Path(__file__).parent
+OUT = ROOT / "build/release" / f"onnxar-{versions.library_version()}"
 STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("recipes.py",), ("trial.py",))
 
 
@@ -32,15 +33,21 @@ def platform_faults() -> str:
     return subprocess.run(check, check=False, stderr=subprocess.PIPE, text=True).stderr
 
 
-def faults(trial: bool) -> list[str]:
-    """Returns the reasons why this tree cannot be released."""
+def tree_faults() -> list[str]:
+    """Returns the reasons why no commit of this tree can get the tag."""
     found = versions.faults()
-    if trial:
-        return found
     if old := platform_faults():
         found.append(f"./dev platforms has to run again:\n{old}")
     if changed := git("status", "--porcelain"):
         found.append(f"files that are changed or unknown to git:\n{changed}")
+    return found
+
+
+def faults(trial: bool) -> list[str]:
+    """Returns the reasons why this tree cannot be released."""
+    if trial:
+        return versions.faults()
+    found = tree_faults()
     tag = f"v{versions.library_version()}"
     if tag not in git("tag", "--points-at", "HEAD").split():
         found.append(f"this commit has no tag {tag}")
@@ -84,10 +91,9 @@ def main() -> None:
         sys.exit("release.py: " + "\n".join(wrong))
     if "--collect" not in sys.argv:
         make_everything()
-    out = ROOT / "build/release" / f"onnxar-{versions.library_version()}"
-    collect(out)
-    subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=out, check=True)
-    print(f"{out.relative_to(ROOT)}: {len(list(out.iterdir()))} files")
+    collect(OUT)
+    subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=OUT, check=True)
+    print(f"{OUT.relative_to(ROOT)}: {len(list(OUT.iterdir()))} files")
 
 
 if __name__ == "__main__":

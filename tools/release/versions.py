@@ -18,8 +18,6 @@ STATED = (
     ("include/onnxar/version.h", r'/// "(\d+)\.(\d+)\.(\d+)"'),
     ("include/onnxar/onnxar_c.h", r'the version at run time, as "(\d+)\.(\d+)\.(\d+)"'),
     ("docs/install.md", r"SOURCE_DIR}/onnxar-(\d+)\.(\d+)\.(\d+)\.tar"),
-    ("docs/install.md", r"onnxar-(\d+)\.(\d+)\.(\d+)-cp312"),
-    ("python/README.md", r"onnxar-(\d+)\.(\d+)\.(\d+)-cp312"),
     ("docs/abi.md", r"`libonnxar_core\.so\.(\d+)\.(\d+)`"),
     ("docs/abi.md", r"`libonnxar_model\.so\.(\d+)\.(\d+)`"),
     ("tests/install/CMakeLists.txt", r"find_package\(onnxar (\d+)\.(\d+) "),
