@@ -80,7 +80,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY spec examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN vectors EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  PATTERN tools EXCLUDE PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE)
+  PATTERN tools EXCLUDE PATTERN conf.py EXCLUDE PATTERN requirements.txt EXCLUDE PATTERN site.css EXCLUDE PATTERN templates EXCLUDE)
 # Files to which these pages link are installed beside them, as in the repository.
 file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} *.md bench/*.md js/*.md js/demo/index.html js/demo/*.png packaging/*.md
   python/*.md reader/*.[ch] reader/*/*.md spec/vectors/README.md src/*.md tests/*.md tests/interop/readers/upstream_programs/*

@@ -15,6 +15,14 @@ myst_heading_anchors = 4
 
 html_theme = "furo"
 html_title = f"onnxar {release}"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # a page that was opened from a folder cannot fetch the summaries
+templates_path = ["templates"]
+# Furo's own, and the list of versions.
+html_sidebars = {"**": [f"sidebar/{name}.html" for name in ("brand", "search", "versions", "scroll-start", "navigation", "scroll-end")]}
 
 suppress_warnings = [
     "myst.header",  # descriptions of upstream/ have the headings of their projects' templates

