@@ -16,10 +16,10 @@ from support.command_line import FolderCase
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
 import artifact_checks  # noqa: E402
-import library  # noqa: E402
 import older  # noqa: E402
 import reader  # noqa: E402
 import sbom  # noqa: E402
+import sdist  # noqa: E402
 import systems  # noqa: E402
 
 
@@ -108,7 +108,7 @@ class Packed(FolderCase):
         for number, name in enumerate(("one", "another")):
             for file in ("top/b", "top/a/c"):
                 os.utime(self.write(f"{name}/{file}", b"bytes"), (number, number))
-            library.packed(self.folder / name / "top", self.folder / f"{name}.tar.gz")
+            sdist.packed(self.folder / name / "top", self.folder / f"{name}.tar.gz")
             sums.append((self.folder / f"{name}.tar.gz").read_bytes())
         self.assertEqual(sums[0], sums[1])
 

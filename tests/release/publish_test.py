@@ -22,6 +22,7 @@ import central  # noqa: E402
 import public  # noqa: E402
 import publish  # noqa: E402
 import release  # noqa: E402
+import sdist  # noqa: E402
 
 VERSION = publish.VERSION
 POM = ROOT / "reader/java/pom.xml"
@@ -41,9 +42,14 @@ class PyPI(FolderCase):
         super().setUp()
         for name in publish.pypi_names():
             self.write(name, name.encode())
+        self.describe(f"[the guide]({public.HOME}/blob/v{VERSION}/docs/index.md), [below](#models)")
+        self.wheel = self.folder / f"onnxar-{VERSION}-cp312-abi3-win_amd64.whl"
+
+    def describe(self, text: str) -> None:
+        written(self.folder / f"onnxar-{VERSION}.tar.gz", {f"onnxar-{VERSION}/PKG-INFO": text.encode()})
+        (self.folder / "SHA256SUMS").unlink(missing_ok=True)
         sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in self.folder.iterdir()]
         self.write("SHA256SUMS", "".join(sums).encode())
-        self.wheel = self.folder / f"onnxar-{VERSION}-cp312-abi3-win_amd64.whl"
 
     def faults(self, good: bool = True) -> list[str]:
         with unittest.mock.patch.object(publish, "said", return_value=(good, "long_description has syntax errors")):
@@ -64,6 +70,21 @@ class PyPI(FolderCase):
         self.assertEqual(self.faults(), [f"{self.wheel.name} differs from SHA256SUMS"])
         with unittest.mock.patch.dict(publish.LARGEST, PyPI=5):
             self.assertIn(f"{self.wheel.name} is too large for PyPI", self.faults())
+
+    def test_relative_link_for_pypi_is_found(self) -> None:
+        self.describe("[the guide](../docs/index.md)")
+        self.assertEqual(self.faults(), ["the description for PyPI links to ../docs/index.md, which PyPI does not have"])
+
+    def test_links_of_the_source_distribution_are_absolute(self) -> None:
+        guide = (ROOT / "python/README.md").read_bytes()
+        files = {f"onnxar-{VERSION}/{name}": guide for name in ("PKG-INFO", "python/README.md")}
+        archive = written(self.folder / f"onnxar-{VERSION}.tar.gz", files)
+        self.assertGreater(len(publish.sdist_faults(archive)), 10)
+        with unittest.mock.patch.object(sdist, "WORK", self.folder / "work"):
+            sdist.link_absolutely(archive)
+        self.assertEqual(publish.sdist_faults(archive), [])
+        with tarfile.open(archive) as opened:
+            self.assertEqual({entry.name for entry in opened if entry.isfile()}, set(files))
 
     def test_fault_that_twine_finds_is_shown(self) -> None:
         self.assertEqual(self.faults(good=False), ["twine check failed:\nlong_description has syntax errors"])

@@ -6,18 +6,16 @@ Usage: python library.py, which writes build/release_work/dist/onnxar-VERSION-li
 
 from __future__ import annotations
 
-import gzip
 import platform
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 from binaries import existing_sdist
 from pins import ROOT, WORK
-from sdist import DIST, commit_time, run, unpacked
+from sdist import DIST, packed, run, unpacked
 from systems import jobs
 from versions import library_version
 
@@ -35,21 +33,6 @@ def install(kind: str, bundled: Path, prefix: Path) -> None:
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *(f"-D{name}={value}" for name, value in settings.items()))
     run("cmake", "--build", build, "-j", jobs())
     run("cmake", "--install", build, "--prefix", prefix)
-
-
-def packed(folder: Path, out: Path) -> None:
-    """Writes a .tar.gz of the folder: sorted, without a user, with the time of the commit."""
-    time = int(commit_time())
-
-    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-        entry.uid = entry.gid = 0
-        entry.uname = entry.gname = ""
-        entry.mtime = time
-        return entry
-
-    with out.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
-        for path in [folder, *sorted(folder.rglob("*"))]:
-            archive.add(path, str(path.relative_to(folder.parent)), recursive=False, filter=plain)
 
 
 def linked(prefix: Path, work: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import filecmp
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,13 @@ def pypi_names() -> set[str]:
     return {f"onnxar-{VERSION}.tar.gz", *wheels}
 
 
+def sdist_faults(sdist: Path) -> list[str]:
+    """Returns the links in what PyPI shows that lead nowhere there."""
+    with tarfile.open(sdist) as opened:
+        text = opened.extractfile(f"onnxar-{VERSION}/PKG-INFO").read().decode()
+    return [f"the description for PyPI links to {link}, which PyPI does not have" for link in re.findall(r"\]\((?![a-z]+:|#)([^)]*)\)", text)]
+
+
 def pypi_faults(out: Path) -> list[str]:
     wanted = pypi_names()
     there = {path.name for path in out.glob("*.whl")} | wanted & {path.name for path in out.iterdir()}
@@ -75,6 +83,8 @@ def pypi_faults(out: Path) -> list[str]:
     sums = dict(reversed(line.split()) for line in (out / "SHA256SUMS").read_text().splitlines())
     found += [f"{name} differs from SHA256SUMS" for name in sorted(there) if sums.get(name) != sha256(out / name)]
     found += [f"{name} is too large for PyPI" for name in sorted(there) if (out / name).stat().st_size > LARGEST["PyPI"]]
+    if (sdist := out / f"onnxar-{VERSION}.tar.gz").is_file():
+        found += sdist_faults(sdist)
     good, text = said(sys.executable, "-m", "twine", "check", "--strict", *(out / name for name in sorted(there)))
     return found if good else [*found, failure("twine check", text)]
 

@@ -11,9 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from library import packed
 from pins import ROOT, WORK
-from sdist import DIST, run, unpacked
+from sdist import DIST, packed, run, unpacked
 from versions import library_version
 
 READER, VECTORS = ROOT / "reader", ROOT / "spec/vectors"

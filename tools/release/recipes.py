@@ -14,10 +14,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from library import packed
 from pins import ROOT, WORK
 from public import HOME
-from sdist import DIST, commit_time, run
+from sdist import DIST, commit_time, packed, run
 from versions import first, library_version
 
 RECIPES = ROOT / "packaging"

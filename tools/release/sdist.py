@@ -5,13 +5,17 @@ Usage: python sdist.py, which writes build/release_work/dist/onnxar-VERSION.tar.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 from pins import BUNDLED, ROOT, WORK, fetched, pins
+from public import HOME
+from versions import library_version
 
 DIST = WORK / "dist"
 PLACE = ROOT / "bundled"  # .gitignore has it
@@ -52,6 +56,30 @@ def sdists() -> list[Path]:
     return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith(others)]
 
 
+def packed(folder: Path, out: Path) -> None:
+    """Writes a .tar.gz of the folder: sorted, without a user, with the time of the commit."""
+    time = int(commit_time())
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mtime = time
+        return entry
+
+    with out.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
+        for path in [folder, *sorted(folder.rglob("*"))]:
+            archive.add(path, str(path.relative_to(folder.parent)), recursive=False, filter=plain)
+
+
+def link_absolutely(sdist: Path) -> None:
+    """Makes the links of the Python guide absolute: PyPI shows the guide, but not the files to which it links."""
+    top = unpacked(sdist, WORK / "sdist")
+    for file in ("PKG-INFO", "python/README.md"):
+        text = (top / file).read_text(encoding="utf-8")
+        (top / file).write_text(text.replace("](../", f"]({HOME}/blob/v{library_version()}/"), encoding="utf-8")
+    packed(top, sdist)
+
+
 def make_sdist() -> Path:
     bundle()
     DIST.mkdir(parents=True, exist_ok=True)
@@ -60,6 +88,7 @@ def make_sdist() -> Path:
     code = f"import scikit_build_core.build as b; print(b.build_sdist({str(DIST)!r}))"
     name = run(sys.executable, "-c", code, SOURCE_DATE_EPOCH=commit_time()).split()[-1]
     shutil.rmtree(PLACE)  # a build of this tree takes the system's libraries
+    link_absolutely(DIST / name)
     return DIST / name
 
 
