@@ -1,8 +1,12 @@
 // Keeps models as ONNX Runtime optimised them, so that later sessions start sooner.
 //
-//   auto stored = onnxar::StoredModel::open(file, key);
-//   if (!stored.is_stored()) { ...; stored.store(); }  // first a session of link() that saves its model to prepare()
-//   ...; stored.verify();                              // first a session of link(), without optimisations
+//   auto stored = onnxar::StoredModel::open("stored.onnxar", {.archive = "model.onnxar", .runtime = "1.32.0"});
+//   if (!stored.is_stored()) {
+//     use(stored.link(), stored.prepare());  // make a session that saves its optimised model there
+//     stored.store();
+//   }
+//   use(stored.link());  // make a session without optimisations
+//   stored.verify();
 //
 // onnxruntime.h has the calls of ONNX Runtime. Threads: calls are independent of each other.
 #pragma once
