@@ -132,13 +132,11 @@ std::optional<std::uint64_t> recorded_alignment(std::uint16_t padding_id, Bytes 
   return alignment;
 }
 
-WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
-                            const HeaderContext& refuse) {
+WideFields read_zip64_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
+                             const HeaderContext& refuse) {
   const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
                                                header.relative_offset_of_local_header};
   std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
-  // Fast path: nearly every header has neither a zip64 field nor a sentinel.
-  if (!zip64 && std::ranges::max(narrow) != sentinel32) return {wide[0], wide[1], wide[2], false};
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = zip64.value_or(Bytes());
   const bool more = gives_all_values(field.size(), sentinels, rules);
