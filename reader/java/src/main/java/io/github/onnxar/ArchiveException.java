@@ -10,6 +10,7 @@ import java.util.OptionalLong;
  */
 public final class ArchiveException extends IOException {
   private static final long serialVersionUID = 1;
+  private static final int MOST_SHOWN = 1024; // characters of a text in a message
 
   private final String code;
   private final String rule;
@@ -41,6 +42,6 @@ public final class ArchiveException extends IOException {
   public OptionalLong offset() { return offset < 0 ? OptionalLong.empty() : OptionalLong.of(offset); }
 
   static String quoted(String text) {
-    return '"' + text.substring(0, Math.min(text.length(), Names.LONGEST)).replaceAll("[^ -~]", "?") + '"';
+    return '"' + text.substring(0, Math.min(text.length(), MOST_SHOWN)).replaceAll("[^ -~]", "?") + '"';
   }
 }

@@ -8,8 +8,6 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /** An archive, or a superseded state of one, that has passed stage open. */
 final class Container {
-  private static final int LOCAL = 30;
-
   final Bytes bytes;
   final EndRecords records;
   final List<Entry> entries = new ArrayList<>();
@@ -57,7 +55,7 @@ final class Container {
       boolean isBefore = Long.compareUnsigned(entry.local(), following) < 0;
       (isLast ? Rule.P4 : Rule.P2).require(isBefore, blamed.header(), blamed.name());
       long room = following - entry.local();
-      long least = LOCAL + entry.name().length();
+      long least = Headers.LOCAL + entry.name().length();
       boolean fits = Long.compareUnsigned(room, least) >= 0 && Long.compareUnsigned(entry.size(), room - least) <= 0;
       afterwards(entry).require(fits, entry.local(), entry.name());
     }
@@ -89,7 +87,7 @@ final class Container {
 
   /** True if the entry ends where usual writers put its end, so that its local header need not be read yet (P5a). */
   private boolean endsAsUsual(Entry entry) {
-    long least = entry.local() + LOCAL + entry.name().length() + (entry.size() >= EndRecords.NONE_32 ? 20 : 0);
+    long least = entry.local() + Headers.LOCAL + entry.name().length() + (entry.size() >= EndRecords.NONE_32 ? 20 : 0);
     long end = following(entry) - entry.size();
     long usual = align(least + 6, entry.size() >= 1 << 20 ? 4096 : 64);
     return end == usual || end == align(least, 64) || end == align(least + 6, 64);

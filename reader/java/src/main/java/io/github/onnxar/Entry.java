@@ -13,6 +13,14 @@ package io.github.onnxar;
  * @param alignment the alignment that the directory states, or 0
  */
 public record Entry(String name, long size, int crc32, int index, long header, long local, int alignment) {
+  static final String GRAPH_ENDING = ".onnx";
+
   /** True if the entry is a further model over the same weights, such as {@code decoder.onnx}. */
-  public boolean isGraph() { return Names.isGraph(name); }
+  public boolean isGraph() { return isGraph(name); }
+
+  /** True if the name is that of a graph (G1). */
+  static boolean isGraph(String name) {
+    int length = name.length() - GRAPH_ENDING.length();
+    return length > 0 && name.endsWith(GRAPH_ENDING) && name.charAt(length - 1) != '/';
+  }
 }

@@ -9,7 +9,7 @@ final class Headers {
   private static final int ZIP64 = 1;
   private static final int PADDING = 0xD935;
   private static final int ALIGNMENT = 0xA11E;
-  private static final int LOCAL = 30;
+  static final int LOCAL = 30; // bytes of a local header before the name
   private static final int LONGEST_LOCAL = 65535;
 
   private final Bytes bytes;

@@ -8,8 +8,7 @@ import java.util.regex.Pattern;
 /** Checks names of entries. */
 final class Names {
   static final String MODEL = "__MODEL_PROTO";
-  static final String GRAPH_ENDING = ".onnx";
-  static final int LONGEST = 1024;
+  private static final int LONGEST = 1024;
   private static final int LONGEST_PART = 255;
   private static final Pattern DEVICE =
       Pattern.compile("(?i)(con|prn|aux|nul|conin\\$|conout\\$|(com|lpt)[0-9]) *(\\..*)?");
@@ -62,12 +61,6 @@ final class Names {
   /** True if the name is one that only later formats may use (N13). */
   static boolean isReserved(String name) {
     return name.length() > 2 && name.startsWith("__") && name.charAt(2) >= 'A' && name.charAt(2) <= 'Z';
-  }
-
-  /** True if the name is that of a graph (G1). */
-  static boolean isGraph(String name) {
-    int length = name.length() - GRAPH_ENDING.length();
-    return length > 0 && name.endsWith(GRAPH_ENDING) && name.charAt(length - 1) != '/';
   }
 
   /** True if an entry of this name could be added (G4). */

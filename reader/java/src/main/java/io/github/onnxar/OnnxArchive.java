@@ -83,7 +83,7 @@ public final class OnnxArchive {
   /** Makes a session of a graph, such as {@code decoder}, or of the model if the name is empty. Changes the options. */
   public static OrtSession session(OrtEnvironment environment, Path path, String graph,
       OrtSession.SessionOptions options) throws IOException, OrtException {
-    return Sessions.make(environment, path, 0, -1, graph, options);
+    return Sessions.make(environment, path, name -> open(path).link(graph, name, 0), options);
   }
 
   /**
@@ -92,7 +92,11 @@ public final class OnnxArchive {
    */
   public static OrtSession session(OrtEnvironment environment, Path path, long offset, long length, String graph,
       OrtSession.SessionOptions options) throws IOException, OrtException {
-    return Sessions.make(environment, path, offset, length, graph, options);
+    return Sessions.make(environment, path, name -> {
+      try (FileChannel file = FileChannel.open(path)) {
+        return open(file, offset, length, Limits.DEFAULT).link(graph, name, offset);
+      }
+    }, options);
   }
 
   /** Returns the size of the archive in bytes. */
@@ -107,7 +111,7 @@ public final class OnnxArchive {
   /** Returns the names of the further models over the same weights, such as {@code decoder}. */
   public List<String> graphs() {
     return container.entries.stream().filter(Entry::isGraph).map(
-        entry -> entry.name().substring(0, entry.name().length() - Names.GRAPH_ENDING.length())).toList();
+        entry -> entry.name().substring(0, entry.name().length() - Entry.GRAPH_ENDING.length())).toList();
   }
 
   /**
@@ -177,7 +181,7 @@ public final class OnnxArchive {
 
   private Entry graph(String name) throws ArchiveException {
     if (name.isEmpty()) return container.model();
-    Entry entry = container.find(name + Names.GRAPH_ENDING);
+    Entry entry = container.find(name + Entry.GRAPH_ENDING);
     if (entry != null) return entry;
     String shown = ArchiveException.quoted(name);
     throw ArchiveException.of("usage.no_such_entry", "the archive has no graph named " + shown);

@@ -147,9 +147,9 @@ final class TensorWalk {
       if (!isModel || !pair.key().equals("onnxar.model.name")) continue;
       wire.require(Rule.G4, name == null, part.at);
       named = part.at;
-      name = pair.value() + Names.GRAPH_ENDING;
+      name = pair.value() + Entry.GRAPH_ENDING;
     }
-    boolean isGood = name == null || (Names.isGraph(name) && Names.isFree(name, container.entries));
+    boolean isGood = name == null || (Entry.isGraph(name) && Names.isFree(name, container.entries));
     wire.require(Rule.G4, isGood, named);
   }
 }

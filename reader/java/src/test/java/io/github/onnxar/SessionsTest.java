@@ -82,4 +82,13 @@ class SessionsTest {
       assertEquals("usage.no_such_entry", error.code());
     }
   }
+
+  @Test
+  void negativeLengthIsRefused() throws OrtException {
+    try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
+      ArchiveException error = assertThrows(
+          ArchiveException.class, () -> OnnxArchive.session(ENVIRONMENT, model(), 0, -1, "", options));
+      assertEquals("usage.argument", error.code());
+    }
+  }
 }
