@@ -45,6 +45,13 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
   const names = () => tab.$$eval('#tensors tbody td:first-child', (cells) => cells.map((cell) => cell.textContent));
   const isWithin = () => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
+  /** Opens the archive at an address. */
+  async function opens(address) {
+    await tab.fill('#url', address);
+    await tab.press('#url', 'Enter');
+    await says('opened in');
+  }
+
   /** Presses Tab until a control has the focus. */
   async function tabTo(wanted) {
     for (let presses = 0; presses < 60; presses++) {
@@ -106,9 +113,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
   });
 
   test('shows graphs and other files in their folders', limit, async () => {
-    await tab.fill('#url', '/files/typed.onnxar');
-    await tab.press('#url', 'Enter');
-    await says('opened in');
+    await opens('/files/typed.onnxar');
     const paths = await tab.$$eval('#tree li', (all) =>
       all.map((each) => {
         const names = [];
@@ -126,9 +131,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
   test('fits a screen of 360 pixels', limit, async () => {
     await tab.setViewportSize({ width: 360, height: 740 });
     assert.ok(await isWithin());
-    await tab.fill('#url', '/files/model.onnxar');
-    await tab.press('#url', 'Enter');
-    await says('opened in');
+    await opens('/files/model.onnxar');
     await tab.click('#keep');
     await says('every CRC-32 is right');
     await tab.click('#run');
@@ -173,9 +176,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
   test('names a damaged entry and a wrong address', limit, async () => {
     const { bytes } = server.files['model.onnxar'];
     bytes[30_000_000] ^= 1;
-    await tab.fill('#url', '/files/model.onnxar');
-    await tab.press('#url', 'Enter');
-    await says('opened in');
+    await opens('/files/model.onnxar');
     await tab.click('#check');
     await says('1 of 133 entries');
     assert.match(await tab.textContent('#result'), /^zip\.data\.crc in "/);
@@ -186,9 +187,7 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
 
   test('the list resumes a cancelled download', limit, async () => {
     server.fault = (number) => ({ delay: number > 6 ? 60_000 : 0 });
-    await tab.fill('#url', '/files/model.onnxar');
-    await tab.press('#url', 'Enter');
-    await says('opened in');
+    await opens('/files/model.onnxar');
     await tab.click('#keep');
     await tab.waitForFunction(() => document.getElementById('progress').value > 0.2);
     await tab.click('#cancel');

@@ -1,43 +1,32 @@
 // The store in Node, where it is a folder. test/store_browser.test.mjs has the faults.
 import assert from 'node:assert/strict';
-import {
-  mkdtempSync,
-  promises,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { promises, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { open } from '../dist/index.js';
 import { Store } from '../dist/store.js';
 import { weights } from './support/archive.mjs';
-import { serveRanges } from './support/ranges.mjs';
+import { folder, same, server, url, useStore } from './support/store.mjs';
 
 const piece = 1 << 16;
 const [one, other] = [weights(30, 100_000), weights(30, 100_000, 2)];
 /** The last 128 KiB come when the archive is opened. */
 const pieces = Math.ceil((one.length - (1 << 17)) / piece);
-let server, folder, url;
 
-before(async () => (server = await serveRanges()));
-after(() => server.stop());
-beforeEach(() => {
-  if (folder) rmSync(folder, { recursive: true, force: true });
-  folder = mkdtempSync(join(tmpdir(), 'onnxar-store-'));
-  Object.assign(server, { files: { a: { bytes: one, etag: '"1"' } }, requests: [], fault: () => ({}) });
-  url = `${server.here}/files/a`;
-});
-after(() => rmSync(folder, { recursive: true }));
+useStore({ bytes: one, etag: '"1"' });
 
 const made = (options) => new Store({ folder, piece, ...options });
 const asked = () => server.requests.splice(0).filter(({ range }) => /^bytes=\d/.test(range)).length;
-const same = (where, bytes) => assert.equal(Buffer.compare(readFileSync(fileURLToPath(where)), bytes), 0);
+
+/** Expects that the store's only archive is incomplete, and that a get completes it. */
+async function expectIncomplete() {
+  assert.deepEqual(
+    (await made().list()).map(({ complete }) => complete),
+    [false],
+  );
+  same(await made().get(url), one);
+}
 
 test('a second get returns the same file, no request', async () => {
   const steps = [];
@@ -96,11 +85,7 @@ test('checks the other entries of a replaced piece', async () => {
     return {};
   };
   await assert.rejects(made().get(url), { code: 'zip.data.crc', entry: 'w0' });
-  assert.deepEqual(
-    (await made().list()).map(({ complete }) => complete),
-    [false],
-  );
-  same(await made().get(url), one);
+  await expectIncomplete();
 });
 
 test('a failed refresh keeps the old archive', async () => {
@@ -198,11 +183,7 @@ test('a note that could not be written leaves no file', async () => {
 
 test('an archive without its file is incomplete', async () => {
   rmSync(fileURLToPath(await made().get(url)));
-  assert.deepEqual(
-    (await made().list()).map(({ complete }) => complete),
-    [false],
-  );
-  same(await made().get(url), one);
+  await expectIncomplete();
 });
 
 test('a server without ranges sends the file', async () => {

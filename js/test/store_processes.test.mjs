@@ -3,35 +3,27 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { FolderLock } from '../dist/lock.js';
 import { Store } from '../dist/store.js';
 import { weights } from './support/archive.mjs';
 import { claimed, claiming } from './support/claims.mjs';
-import { serveRanges } from './support/ranges.mjs';
+import { folder, same as sameBytes, server, url, useStore } from './support/store.mjs';
 
 const piece = 1 << 16;
 const one = weights(30, 100_000);
 const program = fileURLToPath(new URL('support/kept.mjs', import.meta.url));
-let server, folder, url;
 
-before(async () => (server = await serveRanges()));
-after(() => server.stop());
+useStore({ bytes: one, etag: '"1"' });
 beforeEach(() => {
-  if (folder) fs.rmSync(folder, { recursive: true, force: true });
-  folder = fs.mkdtempSync(join(tmpdir(), 'onnxar-store-'));
-  Object.assign(server, { files: { a: { bytes: one, etag: '"1"' } }, requests: [], fault: () => ({}) });
   server.files.b = server.files.a;
-  url = `${server.here}/files/a`;
 });
-after(() => fs.rmSync(folder, { recursive: true }));
 
 const made = (options) => new Store({ folder, piece, ...options });
-const same = (where) => assert.equal(Buffer.compare(fs.readFileSync(fileURLToPath(where)), one), 0);
+const same = (where) => sameBytes(where, one);
 const ranges = () => server.requests.filter(({ range }) => /^bytes=\d/.test(range)).length;
 /** Names in the store's folder, and the files in its folders. */
 const names = () => fs.readdirSync(folder, { recursive: true }).sort();

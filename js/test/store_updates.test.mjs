@@ -1,34 +1,21 @@
 // Updates of archives in a store: entries of the old version are copied, and the others downloaded.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { open } from '../dist/index.js';
 import { Store } from '../dist/store.js';
 import { archive, model, weights } from './support/archive.mjs';
-import { serveRanges } from './support/ranges.mjs';
+import { folder, same, server, url, useStore } from './support/store.mjs';
 
 const SIZE = 100_000;
 const END = 1 << 17; // the first request
 const HEADERS = 30 * 128;
 const [one, next] = [weights(30, SIZE), weights(30, SIZE, 1, 7)];
 const exact = (part) => part;
-let server, folder, url;
 
-before(async () => (server = await serveRanges()));
-after(() => server.stop());
-beforeEach(() => {
-  if (folder) rmSync(folder, { recursive: true, force: true });
-  folder = mkdtempSync(join(tmpdir(), 'onnxar-store-'));
-  Object.assign(server, { files: { a: { bytes: one, etag: '"1"', several: exact } }, requests: [], fault: () => ({}) });
-  url = `${server.here}/files/a`;
-});
-after(() => rmSync(folder, { recursive: true }));
+useStore({ bytes: one, etag: '"1"', several: exact });
 
 const store = (options) => new Store({ folder, piece: 1 << 20, ...options });
-const same = (where, bytes) => assert.equal(Buffer.compare(readFileSync(fileURLToPath(where)), bytes), 0);
 
 /** Updates the archive. Returns the number of requests, and of the bytes of their ranges. */
 async function updated(bytes, { several = exact, etag = '"2"', ...options } = {}) {
