@@ -68,8 +68,15 @@ def plain(line: str) -> str:
     return "`".join(part if i % 2 else re.sub(r"(?<=\S)\*|\*(?=\w)", r"\\*", part) for i, part in enumerate(parts))
 
 
+@functools.cache
+def constants() -> dict[str, ast.Constant]:
+    """Returns the constants that are defaults of options."""
+    return {ast.unparse(node.targets[0]): node.value for node in parsed("onnxar._options").body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)}
+
+
 def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> str:
-    """Returns the signature; a long one has its keyword arguments on a separate line."""
+    """Returns the signature, with the values of constants; a long one has its keyword arguments on a separate line."""
+    node.args.kw_defaults = [constants().get(each.id, each) if isinstance(each, ast.Name) else each for each in node.args.kw_defaults]
     given = ast.unparse(node.args).removeprefix("self").removeprefix(", ")
     result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     if len(name) + len(given) + len(result) < 120:

@@ -8,7 +8,8 @@ if _current_folder.is_command():
 import numpy as _numpy  # noqa: E402, F401  next: it refuses a second interpreter, where _core would spoil the one of the first
 
 from onnxar import _core
-from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive, open_async
+from onnxar._archive import Archive, TensorSlice
+from onnxar._check import check
 from onnxar._digest import Digest, digest
 from onnxar._edit import Edit, edit
 from onnxar._errors import (
@@ -22,11 +23,16 @@ from onnxar._errors import (
     NotFoundError,
     OutputExistsError,
 )
+from onnxar._extract import extract
+from onnxar._link import link, verify_link
+from onnxar._listing import cat, ls
 from onnxar._looking import diff, dump, freeze, show
 from onnxar._model import load, load_ir, save
-from onnxar._operations import check, extract, get, link, pack, recover, repack, replace, undo, unpack, verify_link
-from onnxar._ranges import put
+from onnxar._open import open_archive, open_async
+from onnxar._pack import pack, repack, unpack
 from onnxar._registry import register
+from onnxar._replace import recover, replace, undo
+from onnxar._transfers import get, put
 from onnxar._types import (
     ConvertReport,
     DataDifference,

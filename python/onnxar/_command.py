@@ -1,5 +1,7 @@
-"""Runs the command `onnxar` of the wheel for functions that need protobuf. A separate process keeps our protobuf out of
-the caller's process, which may have a different version."""
+"""Runs the command `onnxar` of the wheel for functions that need protobuf.
+
+A separate process keeps our protobuf out of the caller's process, which may have a different version.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from onnxar import _ranges
+from onnxar import _remote
 from onnxar._errors import Error, fault, make_error, without_folder
 from onnxar._options import Path
+from onnxar._paths import is_remote, name_of
 from onnxar._progress import Report
 from onnxar._proto import is_model, write
-from onnxar._sources import is_remote, model_of
+from onnxar._sources import model_of
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
 TEMPORARY = "onnxar_"  # prefix of the names of temporary folders
@@ -30,7 +33,7 @@ TEMPORARY = "onnxar_"  # prefix of the names of temporary folders
 
 @functools.cache
 def executable() -> str:
-    """Returns the path of the command that was installed with the package. Others on PATH are ignored. Throws `io.permission` if
+    """Returns the path of the command that was installed with the package. Others on PATH are ignored. Raises io.permission if
     the system does not run it: programs that unzip a wheel, such as Python's zipfile, make no file executable."""
     if not (path := _installed()):
         raise fault("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
@@ -64,13 +67,13 @@ def readable(model: Any, *, weights: bool = True) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory, or at an address, is written to a temporary
     file, whose name errors do not mention; a ModelProto is written tensor by tensor, at any size. With `weights=False`, the
     data of weights in a ModelProto or at an address is left out."""
-    file = _ranges.remote_file(model, None) if is_remote(model) else model_of(model)
+    file = _remote.remote_file(model, None) if is_remote(model) else model_of(model)
     if isinstance(file, str):
         yield file
         return
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         path = os.path.join(folder, "model.onnx")
-        name = file.name if _ranges.is_read_in_ranges(file) else ""
+        name = file.name if _remote.is_read_in_ranges(file) else ""
         try:
             _write(file, path, weights)
         except OSError as error:
@@ -86,7 +89,7 @@ def name_for(model: Any, path: str, file: str) -> str:
     """Returns the name of a file in a result about a model that was read from `path`: empty for a model in memory, the address
     for a model at an address."""
     if is_remote(model) and file == path:
-        return _ranges.name_of(model)
+        return name_of(model)
     folder = os.path.dirname(path)
     if not os.path.basename(folder).startswith(TEMPORARY) or os.path.exists(folder) or not file.startswith(folder):
         return file
@@ -94,8 +97,8 @@ def name_for(model: Any, path: str, file: str) -> str:
 
 
 def _write(file: Any, path: str, weights: bool) -> None:
-    if _ranges.is_read_in_ranges(file):
-        (_ranges.save_whole if weights else _ranges.save_outline)(file, path)
+    if _remote.is_read_in_ranges(file):
+        (_remote.save_whole if weights else _remote.save_outline)(file, path)
         return
     with open(path, "wb") as output:
         if is_model(file):

@@ -1,5 +1,7 @@
-"""Keeps modules in the current folder out of our own commands. Imports nothing that is not loaded when Python starts: any import
-before `leave_out` might run such a module."""
+"""Keeps modules in the current folder out of our own commands.
+
+Imports nothing that is not loaded when Python starts: any import before `leave_out` might run such a module.
+"""
 
 import os
 import sys

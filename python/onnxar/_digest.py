@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from onnxar._archive import opened
+from onnxar._open import opened
 from onnxar._options import expect_natural
 from onnxar._progress import Progress, reporting
 from onnxar._sources import Source

@@ -7,14 +7,15 @@ import functools
 import os
 import re
 import types
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from onnxar import _core, _dtypes, _proto, _weights, _wire
-from onnxar._archive import Archive, Array, Arrays, open_archive
+from onnxar._archive import Archive
+from onnxar._arrays import Array, Arrays
 from onnxar._errors import FormatError, NotFoundError, fault, needs, printable, usage
+from onnxar._files import Files
+from onnxar._open import open_archive
 from onnxar._options import Path, load_options, save_options
 from onnxar._progress import Progress, reporting
 from onnxar._sources import file_of
@@ -26,50 +27,6 @@ if TYPE_CHECKING:
 _GRAPH: _proto.Steps = (("graph", None),)
 _DATA = ("raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data", "external_data",
          "data_location", "dims", "data_type", "segment")  # fmt: skip
-
-
-class Files(MutableMapping[str, bytes]):
-    """Side files and additional graphs of an archive. A value is set as bytes, or as the path of a file."""
-
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self._there = {*archive.side_files(), *archive._handle.graphs()}
-        self.set: dict[str, Path | bytes] = {}
-        self.removed: set[str] = set()
-
-    def __getitem__(self, name: str) -> bytes:
-        if name in self.set:
-            file = self.set[name]
-            if isinstance(file, bytes | bytearray | memoryview):
-                return bytes(file)
-            with open(file, "rb") as opened:
-                return opened.read()
-        if name in self.removed or name not in self._there:
-            raise NotFoundError("usage.no_such_entry", "the archive has no side file of this name", str(name), None, self._archive.path or "")
-        return self._archive._handle.copy(name)
-
-    def __setitem__(self, name: str, file: Path | bytes) -> None:
-        if not isinstance(file, str | os.PathLike | bytes | bytearray | memoryview):
-            raise usage(f"a side file must be bytes or a path, not {type(file).__name__}", name)
-        self._archive._handle  # noqa: B018  raises after the block
-        self.set[name] = file
-        self.removed.discard(name)
-
-    def __delitem__(self, name: str) -> None:
-        self[name]
-        self._archive._handle  # noqa: B018
-        self.set.pop(name, None)
-        if name in self._there:
-            self.removed.add(name)
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted((self._there | self.set.keys()) - self.removed))
-
-    def __len__(self) -> int:
-        return len((self._there | self.set.keys()) - self.removed)
 
 
 class Edit(Arrays):
@@ -109,7 +66,7 @@ class Edit(Arrays):
     @functools.cached_property
     def _stored_steps(self) -> dict[str, _proto.Steps]:
         """Returns the steps to the tensors of the model before the edit, by key."""
-        keys, steps = list(self.archive._tensors), self.archive._handle.steps()
+        keys, steps = list(self.archive._selection.tensors), self.archive._handle.steps()
         if len(keys) != len(steps):
             raise fault("onnx.model.invalid", "two attributes of a node have one name, so their tensors cannot be distinguished", path=self.archive.path or "")
         return dict(zip(keys, steps, strict=True))
@@ -149,7 +106,7 @@ class Edit(Arrays):
         """
         array, message = _weights.checked(name, array), self._find(name)
         if message is None:
-            raise self._gone(name) if name in self.archive._tensors else self._not_there(name)
+            raise self._gone(name) if name in self.archive._selection.tensors else self._not_there(name)
         number, dims = _dtypes.number_of(array, name), tuple(message.dims)
         if message.data_type and (number, array.shape) != (message.data_type, dims):
             before = f"{_dtypes.name_of(message.data_type)} {list(dims)}"
@@ -158,8 +115,8 @@ class Edit(Arrays):
         self._give(name, message, array, number)
 
     def _not_there(self, name: str) -> NotFoundError:
-        error = self.archive._missing(name)
-        if not self.archive._keys_of(name):
+        error = self.archive._selection.missing(name)
+        if not self.archive._selection.keys_of(name):
             error = NotFoundError(error.code, f"{error.message}; put() adds a tensor", error.entry, None, error.path)
         return error
 
@@ -179,8 +136,8 @@ class Edit(Arrays):
             raise usage("a tensor needs a name")
         number = _dtypes.number_of(array, name)
         message = self._find(name)
-        if message is None and self.archive._keys_of(name):
-            name, _ = self.archive._find(name)
+        if message is None and self.archive._selection.keys_of(name):
+            name, _ = self.archive._selection.find(name)
             message = self._find(name)
         if message is None:
             self._steps[name] = _initializer(len(self._model.graph.initializer))
@@ -243,7 +200,7 @@ class Edit(Arrays):
     def _find(self, key: str) -> onnx.TensorProto | None:
         """Finds the message of a tensor: if the key is a site, the one that was at this site before the edit, else the only one of this name.
         None if there is no such key."""
-        stored = self.archive._tensors.get(key)
+        stored = self.archive._selection.tensors.get(key)
         if stored is not None and stored.name != key:
             return self._find_held(key)
         message = self._find_named(key)
@@ -270,7 +227,7 @@ class Edit(Arrays):
     def _find_named(self, name: str) -> onnx.TensorProto | None:
         """Finds the only tensor of this name, usually where it last was. The walk over the model, which takes a hundred times as
         long as serialising it, is for names that are in it."""
-        stored = name in self.archive._tensors
+        stored = name in self.archive._selection.tensors
         steps = self._steps.get(name) or (self._stored_steps[name] if stored else ())
         if message := self._at(steps, name):
             return message
@@ -284,7 +241,7 @@ class Edit(Arrays):
             found[tensor.name].append(steps)
         means = {each: self._meant(each, several) for each, several in found.items()}
         if len(several := means.get(name, [])) > 1:
-            places = ", ".join(".".join(field if at is None else f"{field}[{at}]" for field, at in each) for each in several)
+            places = ", ".join(map(_proto.site_of, several))
             raise NotFoundError("usage.ambiguous_tensor", f"several tensors of `model` have this name now: change one of {places}",
                                 name, None, self.archive.path or "")  # fmt: skip
         self._steps = {each: steps[0] for each, steps in means.items() if each and len(steps) == 1}
@@ -293,7 +250,7 @@ class Edit(Arrays):
     def _meant(self, name: str, several: list[_proto.Steps]) -> list[_proto.Steps]:
         """Chooses among the tensors of a name that `model` has now: initializers, or what the name meant in the archive."""
         initializers = [steps for steps in several if _is_initializer(steps)]
-        if name not in self.archive._tensors:
+        if name not in self.archive._selection.tensors:
             return initializers or several
         return initializers if _is_initializer(self._stored_steps[name]) else [each for each in several if not _is_initializer(each)]
 

@@ -132,37 +132,8 @@ class Guarded(_core.Archive):
         archive = _core.Archive.open_buffer(copy_of(self._archive.file()))
         return Guarded(archive, _Entries(archive, self._entries._digests, self._entries._path))
 
-    # --- what only tells of the directory and of verified models ---
-
-    def names(self) -> list[str]:
-        return self._archive.names()
-
-    def tensors(self) -> list[_core.StoredTensor]:
-        return self._archive.tensors()
-
-    def steps(self) -> list[tuple[tuple[str, int | None], ...]]:
-        return self._archive.steps()
-
-    def entry_of(self, tensor: _core.StoredTensor) -> str | None:
-        return self._archive.entry_of(tensor)
-
-    def metadata(self) -> dict[str, str]:
-        return self._archive.metadata()
-
-    def graphs(self) -> list[str]:
-        return self._archive.graphs()
-
-    def is_graph(self) -> bool:
-        return self._archive.is_graph()
-
-    def same_state(self, other: _core.Archive) -> bool:
-        return self._archive.same_state(other)
-
     def model_name(self) -> str:
         return self._model
-
-    def model(self) -> _core.Buffer:
-        return self._archive.model()
 
     # --- what reads all graphs ---
 
@@ -242,3 +213,16 @@ class Guarded(_core.Archive):
         if SIGNATURE in self.names() and SIGNATURE not in self._entries.covered:
             message = "a signature does not cover itself, so a verified archive does not copy it: keep the bundle beside the archive, or pass the path"
             raise self._entries.uncovered(SIGNATURE, message)
+
+
+def _passed_on(name: str) -> Callable[..., Any]:
+    def call(self: Guarded, *values: Any) -> Any:
+        return getattr(self._archive, name)(*values)
+
+    call.__name__ = name
+    return call
+
+
+# These read only the directory and models that were compared.
+for _name in ("names", "tensors", "steps", "entry_of", "metadata", "graphs", "is_graph", "same_state", "model"):
+    setattr(Guarded, _name, _passed_on(_name))

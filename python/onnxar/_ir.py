@@ -150,12 +150,7 @@ def loaded(proto: onnx.ModelProto, archive: _core.Archive, path: str) -> onnx_ir
     except Exception as error:  # onnx_ir raises those of Python, too
         raise usage(f"onnx_ir cannot represent this model: {_cause_of(error)}; onnxar.load returns all of it", path=path) from error
     made: dict[int, Any] = {}
-    verified: set[str] = set()  # several tensors may be in one entry
-
-    def verify(entry: str) -> None:
-        if entry not in verified:
-            archive.verify(entry)
-            verified.add(entry)
+    verify = functools.cache(archive.verify)  # several tensors may be in one entry
 
     def lazy(tensor: Any) -> Any:
         if not isinstance(tensor, onnx_ir.ExternalTensor):

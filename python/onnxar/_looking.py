@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from onnxar import _command, _ranges
+from onnxar import _command
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
+from onnxar._paths import local_path
 from onnxar._progress import Progress, reporting
 from onnxar._sources import OUTPUT, Model, expect_copyable, file_of
 from onnxar._types import Difference, FreezeReport, from_json
@@ -173,4 +174,4 @@ def _as_text(path: Any) -> Any:
 
 
 def _absolute(path: Path | None) -> str | None:
-    return None if path is None else os.path.abspath(_ranges.local_path(path))
+    return None if path is None else os.path.abspath(local_path(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import errno
 import io
@@ -13,10 +14,13 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import IO, TYPE_CHECKING, Any, overload
 
-from onnxar import _core, _ir, _operations, _proto, _ranges
-from onnxar._archive import Archive, open_archive
+from onnxar import _core, _ir, _proto
+from onnxar._archive import Archive
 from onnxar._errors import needs, usage, without_folder
+from onnxar._open import open_archive
 from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
+from onnxar._pack import packed
+from onnxar._paths import local_path
 from onnxar._pool import Pool
 from onnxar._progress import Count, Progress, growing, reporting
 from onnxar._sources import OUTPUT, Bytes, Source, bytes_of, fetched, file_of
@@ -81,7 +85,7 @@ def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelRe
     """Returns the path for messages, and the reader."""
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
-        name = os.path.abspath(_ranges.local_path(source))
+        name = os.path.abspath(local_path(source))
         return name, _core.ModelReader.open(name, options)
     return getattr(source, "path", None) or "", _core.ModelReader.open_buffer(bytes_of(source), options)
 
@@ -113,7 +117,7 @@ def load_ir(source: Source) -> onnx_ir.Model:
 
     Args:
         source: The path or address of an archive, its bytes, a file object, or an open archive, which may be closed afterwards.
-        graph: The graph to load instead of the model.
+            For another graph than the model, pass `archive.graph(name)`.
 
     Raises:
         Error: What `onnxar.open` raises; wire.*, onnx.model.invalid. Using a tensor raises the errors of its data.
@@ -190,37 +194,35 @@ def save(
     """
     if isinstance(path, io.TextIOBase):
         raise usage("the output is a file of text: open it in binary mode")
-    if not isinstance(path, str | os.PathLike) and (path is None or hasattr(path, "write")):
-        return _save_to_memory(
-            model, path, threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
-            checksum=checksum, side_files=side_files, keep_side_files=keep_side_files, data_dir=data_dir, threads=threads,
-            progress=progress, max_expansion=max_expansion,
-        )  # fmt: skip
-    output: Path = file_of(path, OUTPUT)
-    with reporting(progress, "saving") as tell:
+    to_file = isinstance(path, str | os.PathLike) or not (path is None or hasattr(path, "write"))
+    with contextlib.nullcontext(file_of(path, OUTPUT)) if to_file else _temporary_path() as output, reporting(progress, "saving") as tell:
         options = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes, subgraphs=subgraphs,
             checksum=checksum, side_files=side_files, side_files_of=kept_from(output, overwrite, keep_side_files),
-            overwrite=overwrite, sync=sync, threads=threads, progress=growing(tell),
+            overwrite=overwrite, sync=sync and to_file, threads=threads, progress=growing(tell),
         )  # fmt: skip
-        return _saved(model, output, options, threshold, data_dir, max_expansion)
+        saved = _saved(model, output, options, data_dir, max_expansion)
+        return saved if to_file else _delivered(saved, output, path)
 
 
-def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> ConvertReport | bytes:
-    """Saves to a temporary file, and returns its bytes or writes them to `file`."""
+@contextlib.contextmanager
+def _temporary_path() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder, without_folder(folder):
-        path = os.path.join(folder, "model.onnxar")
-        saved: ConvertReport = save(model, path, sync=False, **options)
-        with open(path, "rb") as written:
-            if file is None:
-                return written.read()
-            while piece := written.read(1 << 20):
-                _write(file, piece)
-        return dataclasses.replace(saved, model_path=None)
+        yield os.path.join(folder, "model.onnxar")
+
+
+def _delivered(saved: ConvertReport, path: Path, file: Any) -> ConvertReport | bytes:
+    """Returns the bytes of the archive at `path`, or writes them to `file` and returns the report."""
+    with open(path, "rb") as written:
+        if file is None:
+            return written.read()
+        while piece := written.read(1 << 20):
+            _write(file, piece)
+    return dataclasses.replace(saved, model_path=None)
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:
-    """Writes all of `data`. A raw file may write a part of it, or nothing if it does not block."""
+    """Writes all of `piece`. A raw file may write a part of it, or nothing if it does not block."""
     count, rest = file.write(piece), memoryview(piece)
     while isinstance(file, io.RawIOBase) and count != len(rest):
         if not count:
@@ -229,11 +231,9 @@ def _write(file: IO[bytes], piece: bytes) -> None:
         count = file.write(rest)
 
 
-def _saved(
-    model: Any, path: Path, options: _core.SaveOptions, threshold: int, data_dir: Path | None, max_expansion: int
-) -> ConvertReport:  # fmt: skip
+def _saved(model: Any, path: Path, options: _core.SaveOptions, data_dir: Path | None, max_expansion: int) -> ConvertReport:
     if isinstance(model, str | os.PathLike | Bytes | Archive):
-        return _operations.packed(model, path, options, data_dir, max_expansion)
+        return packed(model, path, options, data_dir, max_expansion)
     model, load = _ir_model_of(model), load_options(data_dir, max_expansion=max_expansion)
 
     def written(skeleton: bytes, writer: _core.ModelWriter) -> ConvertReport:

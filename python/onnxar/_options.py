@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -12,6 +13,8 @@ from onnxar._errors import usage
 Path = str | os.PathLike[str]
 SideFiles = Mapping[str, Path | bytes]
 Options = TypeVar("Options")
+
+TIMEOUT = 30.0  # seconds without an answer, or with less than 1 KiB/s, after which a request of the library has failed
 
 
 def _filled(options: Options, **fields: Any) -> Options:
@@ -37,6 +40,12 @@ def expect_natural(path: str = "", **values: int | None) -> None:
             raise usage(f"{name} is {value}; it must not be negative", path=path)
         if value is not None and value >= 1 << 64:
             raise usage(f"{name} is {value}; it must be below 2 to the power of 64", path=path)
+
+
+def expect_timeout(timeout: float) -> None:
+    """Refuses a negative or infinite limit. Raises usage.argument."""
+    if not 0 <= timeout < math.inf:
+        raise usage(f"timeout is {timeout}; it must be a number of seconds, or 0")
 
 
 def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptions:

@@ -1,5 +1,7 @@
-"""Reads the model package in an archive: the graph of each variant of a component, and what a variant needs. Reads only the
-parts of ONNX Runtime's model packages that sessions use."""
+"""Reads the model package in an archive: the graph of each variant of a component, and what a variant needs.
+
+Reads only the parts of ONNX Runtime's model packages that sessions use.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from typing import Any
 
 from onnxar._archive import Archive
 from onnxar._errors import Error, printable, usage
+from onnxar._paths import is_unicode
 
 MANIFEST = "manifest.json"
 COMPONENT = "component.json"
@@ -162,11 +165,7 @@ class Package:
 
     def _text(self, text: str) -> str:
         """Refuses texts that ONNX Runtime cannot represent."""
-        try:
-            has_bytes = b"\0" not in text.encode()
-        except UnicodeEncodeError:
-            has_bytes = False
-        if not has_bytes:
+        if "\0" in text or not is_unicode(text):
             raise self._wrong(f"the text {shorten(text)!r} has a character that is not allowed")
         return text
 

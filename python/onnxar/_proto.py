@@ -1,5 +1,7 @@
-"""Takes messages of onnx apart and puts them together. The library decides which data a tensor has, and where. Depends
-only on the messages, not on the package onnx."""
+"""Takes messages of onnx apart and puts them together. The library decides which data a tensor has, and where.
+
+Depends only on the messages, not on the package onnx.
+"""
 
 from __future__ import annotations
 

@@ -14,12 +14,11 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from onnxar import _edit, _model, _operations, _proto
-from onnxar._archive import open_archive
+from onnxar import _edit, _link, _model, _pack, _proto
 from onnxar._errors import needs, printable, usage
+from onnxar._open import open_archive
 from onnxar._options import load_options
-from onnxar._ranges import hidden_name
-from onnxar._sources import is_remote
+from onnxar._paths import hidden_name, is_remote
 
 
 class _Serializer:
@@ -29,17 +28,20 @@ class _Serializer:
     file_extensions: Collection[str] = frozenset({".onnxar"})
 
     def serialize_proto(self, proto: Any) -> bytes:
-        if proto.DESCRIPTOR.name != "ModelProto":
-            raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
+        _expect_model(proto)
         return _model.save(proto)
 
     def deserialize_proto(self, serialized: bytes, proto: Any) -> Any:
-        if proto.DESCRIPTOR.name != "ModelProto":
-            raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
+        _expect_model(proto)
         _warn_of_losses(serialized)
         proto.Clear()
         _model.load_into(proto, serialized, load_options(max_expansion=8, verify_data=True))
         return proto
+
+
+def _expect_model(message: Any) -> None:
+    if not _proto.is_model(message):
+        raise usage(f"an archive holds a ModelProto, not a {type(message).__name__}")
 
 
 def _warn_of_losses(source: Any) -> None:
@@ -86,7 +88,7 @@ def _load_model(original: Callable[..., Any]) -> Callable[..., Any]:
         source = f if _is_path(f) else f.read()
         _warn_of_losses(source)
         if not load_external_data and _is_path(f) and _is_data_file(f):
-            return _proto.parsed(onnx.ModelProto, _operations.link(f).model, os.fspath(f))
+            return _proto.parsed(onnx.ModelProto, _link.link(f).model, os.fspath(f))
         return _model.load(source)
 
     return load_model
@@ -105,8 +107,7 @@ def _save_model(original: Callable[..., Any]) -> Callable[..., Any]:
             return
         if isinstance(proto, bytes):
             proto = _proto.parsed(onnx.ModelProto, proto, "")
-        if not _proto.is_model(proto):
-            raise usage(f"an archive holds a ModelProto, not a {type(proto).__name__}")
+        _expect_model(proto)
         # All data goes into the archive, so the names of data files mean nothing.
         options: dict[str, Any] = {"threshold": max(size_threshold, 0) if save_as_external_data else 1024, "keep_side_files": False}
         path: Any = f if _is_path(f) else getattr(f, "name", None)
@@ -164,7 +165,7 @@ def _extract_model(original: Callable[..., Any]) -> Callable[..., Any]:
 @contextlib.contextmanager
 def _linked(archive: Any) -> Iterator[str | None]:
     """Yields a link beside the archive, where onnx requires external data to be; None if no file can be written there."""
-    link = _operations.link(archive)
+    link = _link.link(archive)
     try:
         file = tempfile.NamedTemporaryFile(dir=link.folder, prefix=f"{hidden_name(os.path.basename(os.path.realpath(archive)))}.", suffix=".onnx")
     except OSError:
@@ -193,9 +194,9 @@ def _infer_shapes_path(original: Callable[..., Any]) -> Callable[..., Any]:
                 if not _is_archive(model_path):
                     plain = os.path.join(folder, "model.onnx")
                     original(model_path, plain, *options, **named)
-                    _operations.pack(plain, made, data_dir=os.path.dirname(os.path.abspath(model_path)))
+                    _pack.pack(plain, made, data_dir=os.path.dirname(os.path.abspath(model_path)))
                 elif _is_archive(target):
-                    _operations.pack(model_path, made)
+                    _pack.pack(model_path, made)
                     _infer_in(made, *options, **named)
                 else:
                     with _plain(model_path, made, os.path.dirname(output)) as plain:
@@ -218,7 +219,7 @@ def _plain(archive: Any, made: str, folder: str) -> Iterator[str]:
         beside = is_large and _is_same_file(os.path.dirname(os.path.realpath(archive)), folder)
         link = stack.enter_context(_linked(archive)) if beside else None
         if link is None:
-            _operations.unpack(archive, made)
+            _pack.unpack(archive, made)
         yield link or made
 
 

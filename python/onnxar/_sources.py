@@ -6,11 +6,13 @@ import mmap
 import os
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from onnxar import _core, _ranges
+from onnxar import _core, _remote
 from onnxar._errors import Error, usage
 from onnxar._guard import Guarded
 from onnxar._options import Path
+from onnxar._paths import is_remote, local_path, name_of
 from onnxar._proto import is_model
+from onnxar._ranges import Reader
 
 if TYPE_CHECKING:
     import onnx
@@ -41,13 +43,8 @@ def fetched(source: Any) -> Any:
     unchanged. Raises what `onnxar.open` raises."""
     if not is_remote(source):
         return source
-    found = _ranges.open_source(source, None, None)
+    found = _remote.open_source(source, None, None)
     return found if isinstance(found, str) else found.file()
-
-
-def is_remote(source: Any) -> bool:
-    """Returns True if this is an address, or an object of fsspec."""
-    return _ranges.is_address(source) or _ranges.is_of_fsspec(source)
 
 
 def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
@@ -55,10 +52,10 @@ def located(source: Any, what: str, load: _core.LoadOptions) -> Any:
     Raises what `onnxar.open` raises; usage.argument (`what` cannot read this)."""
     if not is_remote(source):
         return file_of(source, what)
-    file = _ranges.remote_file(source, None)
+    file = _remote.remote_file(source, None)
     if isinstance(file, str):
         return file
-    load.add_ranges(file.name, _ranges.reader_of(file), file.size)
+    load.add_ranges(file.name, Reader(file), file.size)
     return file.name
 
 
@@ -117,7 +114,7 @@ def path_or_bytes(source: Any) -> Any:
         return path if path is not None and _is_current(handle, path) else handle.file()
     source = fetched(source)
     if isinstance(source, str | os.PathLike):
-        return os.path.abspath(_ranges.local_path(source))
+        return os.path.abspath(local_path(source))
     return bytes_of(source)
 
 
@@ -134,9 +131,9 @@ def file_of(source: Any, what: str) -> Any:
     """Returns the path of a file, which may be given as an open archive. Raises usage.argument."""
     if is_remote(source):
         advice = "" if what == OUTPUT else "download the archive, with `onnxar get` or fsspec's `get`; "
-        raise usage(f"{what} must be a local file; {advice}onnxar.put uploads one", path=_ranges.name_of(source))
+        raise usage(f"{what} must be a local file; {advice}onnxar.put uploads one", path=name_of(source))
     if isinstance(source, str | os.PathLike):
-        return _ranges.local_path(source)
+        return local_path(source)
     if isinstance(source, OpenArchive) and isinstance(source._handle, Guarded):
         raise usage(f"{what} opens the file by its path, where its entries would not be verified: pass the path itself")
     if isinstance(source, OpenArchive):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import bisect
 import collections
-import functools
 import os
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from onnxar import _ranges
+from onnxar import _core, _ranges
 from onnxar._errors import fault
 from onnxar._pool import Pool
 
 RING = 64 << 20  # bytes of all buffers
 MOST_THREADS = 8  # unless the caller wants more: these fill the buffers of the ring
-POLYNOMIAL = 0xEDB88320  # of CRC-32, reflected: the highest bit is the coefficient of x to the power of 0
 
 Read = Callable[[memoryview, int], object]
 Wait = Callable[[], object]
@@ -146,35 +144,11 @@ class _Sums:
     def add(self, piece: Piece, sums: list[int]) -> None:
         for part, crc32 in zip(piece.entries, sums, strict=True):
             entry, size = part.use, part.end - part.begin
-            crc32 = combined(self._sums.pop(entry.name, 0), crc32, size)
+            crc32 = _core.crc32_of_both(self._sums.pop(entry.name, 0), crc32, size)
             if part.at + size < entry.size:
                 self._sums[entry.name] = crc32
             elif crc32 != entry.crc32:
                 self.different.append(entry.name)
-
-
-def combined(first: int, second: int, size: int) -> int:
-    """Returns the CRC-32 of two parts from their own; the second one has `size` bytes."""
-    return _product(_power(size), first) ^ second
-
-
-@functools.lru_cache(maxsize=128)
-def _power(size: int) -> int:
-    """Returns x to the power of the bits in `size` bytes, modulo the polynomial."""
-    power, square = 1 << 31, 1 << 23  # x to the powers of 0 and 8
-    while size:
-        power = _product(power, square) if size & 1 else power
-        square = _product(square, square)
-        size >>= 1
-    return power
-
-
-def _product(a: int, b: int) -> int:
-    product = 0
-    for bit in reversed(range(32)):
-        product ^= b if a >> bit & 1 else 0
-        b = b >> 1 ^ (POLYNOMIAL if b & 1 else 0)
-    return product
 
 
 def reader_of(descriptor: int, mapped: Any, path: str) -> Read:

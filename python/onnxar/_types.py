@@ -290,7 +290,7 @@ class Link:
         return _summary.escaped(repr(self))
 
 
-Report = TypeVar("Report", ConvertReport, ReplaceReport, RepackReport, EarlierState)
+Report = TypeVar("Report", ConvertReport, ReplaceReport, RepackReport, GetReport, EarlierState)
 
 
 def report(kind: type[Report], fields: Mapping[str, Any]) -> Report:

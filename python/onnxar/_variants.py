@@ -11,9 +11,9 @@ from typing import Any
 
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
-from onnxar._archive import open_archive
 from onnxar._cache import FOLDER, SessionOptions
 from onnxar._errors import Error, usage
+from onnxar._open import open_archive
 from onnxar._package import Package, Variant, listed, shorten
 
 CONTEXT = "ep.context_"  # options about files that providers read and write

@@ -1,4 +1,4 @@
-"""`onnxar-py verify`."""
+"""Runs `onnxar-py verify`."""
 
 from __future__ import annotations
 

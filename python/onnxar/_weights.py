@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnxar import _core, _wire
-from onnxar._archive import open_archive
+from onnxar._arrays import Array
 from onnxar._errors import fault, usage, without_folder
+from onnxar._open import open_archive
 from onnxar._options import Path, kept_from
+from onnxar._paths import is_unicode
 from onnxar._progress import Count, Report
 from onnxar._sources import file_of
 
-Array = np.ndarray[Any, Any]
 PIECE = 16 << 20  # bytes that are written between two checks for Ctrl-C
 MOST_COMPARED = 4  # weights of one size and CRC-32
 
@@ -138,7 +139,7 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     for key, value in metadata.items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise usage(f"keys and values of metadata must be texts, not {key!r}: {value!r}")
-        if has_surrogates(key + value):
+        if not is_unicode(key + value):
             raise usage(f"the metadata {key!r} has surrogates, so it is not valid Unicode")
     return metadata
 
@@ -147,17 +148,13 @@ def checked(name: Any, array: Any) -> Array:
     """Returns the array that a tensor gets. Raises usage.argument."""
     if not isinstance(name, str):
         raise usage(f"the name of a tensor must be a text, not {type(name).__name__}: {name!r}")
-    if has_surrogates(name):
+    if not is_unicode(name):
         raise usage("the name has surrogates, so it is not valid Unicode", name)
     if not isinstance(array, np.ndarray | np.generic):
         raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
     if np.ma.is_masked(array):
         raise usage("the array has masked elements, and a tensor has no mask; its method filled() replaces them", name)
     return np.asarray(array)
-
-
-def has_surrogates(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def write_stored(file: _core.Sink, stored: Stored) -> None:

@@ -1,5 +1,7 @@
-"""The results of `onnxar.show`. Classes and fields have the same names as in C++ and in `onnxar show --json`. In names,
-bytes that are not UTF-8 are replaced by U+FFFD."""
+"""The results of `onnxar.show`.
+
+Classes and fields have the same names as in C++ and in `onnxar show --json`. In names, bytes that are not UTF-8 are replaced by U+FFFD.
+"""
 
 from __future__ import annotations
 

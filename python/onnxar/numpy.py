@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from onnxar import _dtypes, _weights
-from onnxar._archive import open_archive
 from onnxar._errors import usage
+from onnxar._open import open_archive
 from onnxar._options import Path
 from onnxar._progress import Progress, reporting
 from onnxar._sources import Source
@@ -46,7 +46,7 @@ def save_file(
     Other arguments: see `onnxar.save`.
 
     Raises:
-        Error: usage.argument (an array of objects, strings or dates; a name or metadata that is not text); io.*.
+        Error: usage.argument (an array of objects, strings or dates; a name or metadata that is not text); output.exists; io.*.
     """
     tensors = {name: _tensor(name, _weights.checked(name, array)) for name, array in tensor_dict.items()}
     with reporting(progress, "saving") as tell:

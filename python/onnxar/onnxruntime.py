@@ -10,11 +10,13 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from onnxar import _core, _dtypes, _operations, _ranges
-from onnxar._archive import Archive, open_archive, opened
+from onnxar import _core, _dtypes, _link
+from onnxar._archive import Archive
 from onnxar._cache import FOLDER, Cache, SessionOptions, Unfit, settings_of, warn
 from onnxar._errors import Error, fault, needs, usage
+from onnxar._open import open_archive, opened
 from onnxar._options import Path
+from onnxar._paths import is_unicode, local_path
 from onnxar._sources import Source, fetched, file_of, path_or_bytes
 from onnxar._types import Link
 from onnxar._variants import choose
@@ -119,7 +121,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         if not isinstance(source, str | os.PathLike):
             begin(_with_initializers(source, options, graph))
             return
-        self._link = link = _operations.link(source, graph=graph)
+        self._link = link = _link.link(source, graph=graph)
         if _version() >= FIRST_WITH_FOLDER:
             self._mapping(lambda: begin(link.model))
         else:
@@ -148,7 +150,7 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
             self._source[0].verify_archive()
         if isinstance(source, Link):
             return _restarted, (source, source, options, *others)
-        link = self._link or _operations.link(source, graph=self._arguments[4])
+        link = self._link or _link.link(source, graph=self._arguments[4])
         return _restarted, (link, source, options, *others, self._variant)
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[Any, Any]] | None = None) -> None:
@@ -234,7 +236,7 @@ def _restarted(
     variant: str | None = None,
 ) -> InferenceSession:  # fmt: skip
     """Makes a session that was pickled. Raises what the session raises; io.changed."""
-    if source is not link and _operations.link(source, graph=graph).model != link.model:  # an edit leaves links valid
+    if source is not link and _link.link(source, graph=graph).model != link.model:  # an edit leaves links valid
         raise fault("io.changed", "the archive was edited or replaced since the session was pickled; make a new session", path=source)
     session = InferenceSession(source, options, providers, provider_options, graph=graph, cache=cache, **kwargs)
     session._variant = variant
@@ -284,7 +286,7 @@ def installed_package(path: Path) -> Iterator[str]:
 def _source(source: Any) -> Any:
     """Returns the path unchanged, or bytes."""
     source = fetched(source)
-    return _ranges.local_path(source) if isinstance(source, str | os.PathLike) else path_or_bytes(source)
+    return local_path(source) if isinstance(source, str | os.PathLike) else path_or_bytes(source)
 
 
 def _version() -> tuple[int, ...]:
@@ -294,11 +296,7 @@ def _version() -> tuple[int, ...]:
 def _native(path: Path) -> Any:
     """Returns a path for ONNX Runtime, which takes bytes where they are not UTF-8."""
     text = os.fspath(path)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(text)
-    return text
+    return text if is_unicode(text) else os.fsencode(text)
 
 
 def _entry_of(options: ort.SessionOptions) -> bytes:

@@ -20,11 +20,13 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onnxar import _bundle, _core, _ranges, _weights
-from onnxar._archive import Archive, open_archive
+from onnxar import _bundle, _core, _weights
+from onnxar._archive import Archive
 from onnxar._errors import Error, fault, unreadable, usage
 from onnxar._guard import SIGNATURE, Guarded
+from onnxar._open import open_archive
 from onnxar._options import Path, expect_natural, save_options
+from onnxar._paths import hidden_name
 from onnxar._progress import Progress, reporting
 from onnxar._sources import OUTPUT, Source, file_of
 
@@ -212,7 +214,7 @@ def _exists(path: str, entry: str = "") -> Error:
 def _publish(path: str, data: bytes, overwrite: bool) -> None:
     """Writes a file atomically. Raises output.exists, io.*."""
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, _ranges.hidden_name(name))
+    temporary = os.path.join(folder, hidden_name(name))
     try:
         try:
             with open(temporary, "xb") as file:

@@ -17,10 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnxar import _core, _dtypes, _streaming, _weights
-from onnxar._archive import MOST_CANDIDATES, Archive, open_archive
+from onnxar._archive import Archive
 from onnxar._errors import Error, fault, make_error, needs, usage
+from onnxar._open import open_archive
 from onnxar._options import Path, expect_natural
+from onnxar._paths import is_unicode
 from onnxar._progress import Count, Progress, Report, reporting
+from onnxar._selection import MOST_CANDIDATES
 from onnxar._sources import file_of
 from onnxar._streaming import Buffer, Entry, Part, Span, Wait
 
@@ -56,7 +59,7 @@ def save_file(
     Other arguments: see `onnxar.numpy.save_file`.
 
     Raises:
-        Error: usage.argument (sparse and quantised tensors, names that are not text); io.*.
+        Error: usage.argument (sparse and quantised tensors, names that are not text); output.exists; io.*.
     """
     weights = {name: _weight(name, tensor) for name, tensor in tensors.items()}
     with reporting(progress, "saving") as tell:
@@ -150,7 +153,7 @@ def load(data: bytes) -> dict[str, torch.Tensor]:
 
 
 def _weight(name: str, tensor: Any) -> _weights.Tensor:
-    if not isinstance(name, str) or _weights.has_surrogates(name):
+    if not isinstance(name, str) or not is_unicode(name):
         raise usage(f"the name of a tensor must be a text of valid Unicode, not {name!r}")
     if not isinstance(tensor, torch.Tensor):
         raise usage(f"this is {type(tensor).__name__}, not a tensor of torch; onnxar.numpy saves arrays", name)
@@ -186,21 +189,21 @@ class _Source:
         self._begin = np.frombuffer(memory, np.uint8).ctypes.data
 
     def dtype(self, key: str) -> torch.dtype:
-        number = self.archive._tensors[key].dtype
+        number = self.archive._selection.tensors[key].dtype
         if number not in _DTYPES:
             raise usage(f"torch lacks the type {_dtypes.name_of(number)}; onnxar.numpy.load_file returns it", key)
         return _DTYPES[number]
 
     def place(self, key: str) -> tuple[int, int] | None:
         """Returns where the tensor's bytes begin and end in the file. None if they are not there as torch needs them."""
-        data = self.archive._handle.data(self.archive._tensors[key])
+        data = self.archive._handle.data(self.archive._selection.tensors[key])
         if not len(data) or sys.byteorder == "big":
             return None
         offset = np.frombuffer(memoryview(data), np.uint8).ctypes.data - self._begin
         return (offset, offset + len(data)) if 0 <= offset <= len(self.memory) - len(data) else None
 
     def tensor(self, key: str) -> torch.Tensor:
-        dtype, stored, place = self.dtype(key), self.archive._tensors[key], self.place(key)
+        dtype, stored, place = self.dtype(key), self.archive._selection.tensors[key], self.place(key)
         data = self.archive._handle.data(stored)
         if not len(data):
             return _empty(stored.shape, dtype, key)
@@ -237,7 +240,7 @@ class _Source:
 
     def _entries(self, keys: Iterable[str]) -> list[Span]:
         handle = self.archive._handle
-        used = {handle.entry_of(self.archive._tensors[key]) or handle.model_name() for key in keys}
+        used = {handle.entry_of(self.archive._selection.tensors[key]) or handle.model_name() for key in keys}
         return [
             Span(entry.offset, entry.offset + entry.size, Entry(entry.name, entry.size, entry.crc32))
             for entry in self.archive.entries() if entry.name in used and entry.size
@@ -288,7 +291,7 @@ def _chosen(archive: Archive, names: Iterable[str] | None) -> list[str]:
     wanted = set(names)
     for name in wanted:
         if name not in archive:
-            raise archive._missing(name)
+            raise archive._selection.missing(name)
     return [key for key in archive if key in wanted]
 
 
@@ -298,7 +301,7 @@ def _tensors(source: _Source, device: torch.device, keys: list[str], how: _How) 
     if how.verify:
         source.verify(keys)
     loaded: dict[str, torch.Tensor] = {}
-    count = Count(how.tell, sum(len(source.archive._handle.data(source.archive._tensors[key])) for key in keys))
+    count = Count(how.tell, sum(len(source.archive._handle.data(source.archive._selection.tensors[key])) for key in keys))
     for key in keys:
         loaded[key] = source.tensor(key).to(device)
         count.add(loaded[key].nbytes)
@@ -326,7 +329,7 @@ def _streamed(source: _Source, device: torch.device, keys: list[str], how: _How)
         span = spans[bisect.bisect_right(starts, start) - 1]
         flat = span.use[start - span.start : stop - span.start]
         flat = flat.clone() if flat.storage_offset() % dtypes[key].itemsize else flat
-        return flat.view(dtypes[key]).reshape(source.archive._tensors[key].shape)
+        return flat.view(dtypes[key]).reshape(source.archive._selection.tensors[key].shape)
 
     return {key: tensor(key) for key in keys}
 
@@ -352,7 +355,7 @@ def _fill(source: _Source, targets: dict[str, torch.Tensor], how: _How) -> None:
 
 def _expect_target(archive: Archive, key: str, target: Any) -> None:
     """Refuses a target that cannot get the tensor. Raises usage.argument."""
-    shape = archive._tensors[key].shape
+    shape = archive._selection.tensors[key].shape
     if not isinstance(target, torch.Tensor) or tuple(target.shape) != shape:
         found = list(target.shape) if isinstance(target, torch.Tensor) else type(target).__name__
         raise usage(f"the module has {found}, and the archive has the shape {list(shape)}", key)

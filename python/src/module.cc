@@ -1,6 +1,9 @@
 // Defines the extension module from its parts.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
+#include <zlib.h>
+
+#include <cstdint>
 
 #include "binding.h"
 #include "onnxar/tensor.h"
@@ -28,5 +31,8 @@ NB_MODULE(_core, module) {
   module.def("dtype_bits", [](int type) { return onnxar::bits_per_element(static_cast<onnxar::DataType>(type)); });
   module.def("payload_size", [](int type, const std::vector<std::int64_t>& dims) {
     return onnxar::payload_size(static_cast<onnxar::DataType>(type), dims);
+  });
+  module.def("crc32_of_both", [](std::uint32_t first, std::uint32_t second, std::uint64_t second_size) {
+    return crc32_combine(first, second, static_cast<z_off_t>(second_size));
   });
 }

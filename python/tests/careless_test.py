@@ -103,12 +103,12 @@ class CarelessTest(FolderTest):
             (self.folder / name).write_bytes(archive(model(*tensors), w=bytes([before % 256]) * 4096))
         said = self.run_program("""
             a, b, c = (onnxar.open(name) for name in "abc")
-            for tensor in (b._tensors["w"], c._tensors["w"]):
+            for tensor in (b._selection.tensors["w"], c._selection.tensors["w"]):
                 print(error_of(a._handle.data, tensor))
-            tensor = c._tensors["w"]
+            tensor = c._selection.tensors["w"]
             del c
             gc.collect()
-            print(error_of(a._handle.data, tensor), len(a._handle.data(a._tensors["w"])))
+            print(error_of(a._handle.data, tensor), len(a._handle.data(a._selection.tensors["w"])))
         """)
         self.assertEqual(said.split(), ["usage.argument"] * 3 + ["4096"])
 
@@ -277,7 +277,7 @@ class CarelessTest(FolderTest):
         self.made()
         said = self.run_program("""
             opened = onnxar.open("m.onnxar")
-            things = [opened._handle, opened._handle.model(), opened._tensors["w"], writer(), _core.ModelWriter(), _core.KeyMaker(),
+            things = [opened._handle, opened._handle.model(), opened._selection.tensors["w"], writer(), _core.ModelWriter(), _core.KeyMaker(),
                       _core.ModelReader.open("m.onnxar", _core.LoadOptions())]
             for thing in things:
                 for action in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -243,9 +243,11 @@ class Dropped(FolderTest):
                 with self.assertWarns(UserWarning) as warned:
                     model = onnxar.load_ir(matmul_archive(change))
                 self.assertIn(f": {lost}", str(warned.warning))
-                with self.assertWarns(UserWarning) as warned:
-                    onnxar.save(model, self.folder / "saved.onnxar", overwrite=True)
-                self.assertIn(lost, str(warned.warning))
+                for output in (self.folder / "saved.onnxar", None):
+                    with self.assertWarns(UserWarning) as warned:
+                        onnxar.save(model, output, overwrite=True)
+                    self.assertIn(lost, str(warned.warning))
+                    self.assertEqual(warned.filename, __file__)
 
     def test_elements_that_change_the_model_are_refused(self):
         for what, change in self.REFUSED.items():

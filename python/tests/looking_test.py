@@ -7,7 +7,6 @@ import pathlib
 import pickle
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import unittest
@@ -19,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from support import ArchiveTest, arrays_of, weights
 
 import onnxar
-from onnxar import Finding, _command, _proto, inspection
+from onnxar import Finding, _command, inspection
 from onnxar._types import from_json
 
 
@@ -329,22 +328,9 @@ class Process(LookingTest):
             self.assertIn("TMPDIR", raised.exception.message)
 
     def test_an_interrupt_ends_the_command(self):
-        size = 64 << 30
         for name in ("a", "b"):
-            with (self.folder / f"{name}.data").open("wb") as file:
-                file.truncate(size)
-            tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size])
-            _proto.set_link(tensor, f"{name}.data", size)
-            model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
-            (self.folder / f"{name}.onnx").write_bytes(model.SerializeToString())
-
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGALRM, interrupt)
-        self.addCleanup(signal.signal, signal.SIGALRM, before)
-        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
+            self.write_zeros(name, 64 << 30)
+        self.interrupt_after(0.1)
         with self.assertRaises(KeyboardInterrupt):
             onnxar.diff(self.folder / "a.onnx", self.folder / "b.onnx")
         with self.assertRaises(ChildProcessError):  # there is none any more

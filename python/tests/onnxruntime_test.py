@@ -199,7 +199,7 @@ class Links(RuntimeTest):
     def test_archive_replaced_during_start_is_detected(self):
         other = self.folder / "other.onnxar"
         onnxar.save(matmul_model(256), other, alignment=4096)
-        real = onnxar._operations.link
+        real = onnxar._link.link
 
         def link_and_replace(path: pathlib.Path, graph: str) -> onnxar.Link:
             link = real(path, graph=graph)
@@ -207,8 +207,8 @@ class Links(RuntimeTest):
             (self.folder / "copy").rename(path)
             return link
 
-        onnxar._operations.link = link_and_replace
-        self.addCleanup(setattr, onnxar._operations, "link", real)
+        onnxar._link.link = link_and_replace
+        self.addCleanup(setattr, onnxar._link, "link", real)
         self.refused("onnx.link.stale", onnxar.onnxruntime.InferenceSession, self.path, quiet(), providers=CPU)
 
 

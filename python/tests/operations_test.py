@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import struct
 import unittest
 import zipfile
-import zlib
 
 import numpy as np
 import onnx

@@ -19,7 +19,7 @@ from remote_files import ADDRESS, COUNT, SIZE, Misbehaving, RangesTest
 from support import arrays_of, weights
 
 import onnxar
-from onnxar import _core, _ranges
+from onnxar import _core, _paths, _ranges
 
 
 class Graphs(unittest.TestCase):
@@ -229,8 +229,8 @@ class Refusals(RangesTest):
                     self.assertIn("pathlib", str(self.refused("usage.argument", call, pathlib.Path(address))))
 
     def test_the_address_is_shown_without_secrets(self):
-        self.assertEqual(_ranges.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
-        self.assertEqual(_ranges.shown("https://user:PASS@WORD@host/a"), "https://host/a")
+        self.assertEqual(_paths.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
+        self.assertEqual(_paths.shown("https://user:PASS@WORD@host/a"), "https://host/a")
 
 
 class Functions(RangesTest):

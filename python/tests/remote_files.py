@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from support import ArchiveTest, arrays_of, weights
 
 import onnxar
-from onnxar import _ranges
+from onnxar import _remote
 
 ADDRESS = "memory://bucket/m.onnxar"
 COUNT = 30
@@ -66,13 +66,13 @@ class RangesTest(ArchiveTest):
         self.memory.pipe("/bucket/m.onnxar", self.data)
         self.addCleanup(self.memory.rm, "/", recursive=True)
         self.fetched: list[list[tuple[int, int]]] = []
-        fetch = _ranges.FsspecFile.fetch
+        fetch = _remote.FsspecFile.fetch
 
         def noted(file, ranges):
             self.fetched.append(ranges)
             return fetch(file, ranges)
 
-        patch = unittest.mock.patch.object(_ranges.FsspecFile, "fetch", noted)
+        patch = unittest.mock.patch.object(_remote.FsspecFile, "fetch", noted)
         patch.start()
         self.addCleanup(patch.stop)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import signal
 import subprocess
 import sys
 import tracemalloc
@@ -140,22 +139,9 @@ class Cancelling(FolderTest):
         self.assertEqual(self.names(), {"m.onnxar"})
 
     def test_interrupt_ends_long_work_and_leaves_nothing(self):
-        size = 256 << 20
-        with (self.folder / "m.data").open("wb") as file:
-            file.truncate(size)
-        tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size])
-        _proto.set_link(tensor, "m.data", size)
-        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
-        (self.folder / "m.onnx").write_bytes(model.SerializeToString())
-
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGALRM, interrupt)
-        self.addCleanup(signal.signal, signal.SIGALRM, before)
-        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        self.write_zeros("m", 256 << 20)
         with self.assertRaises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.005)
+            self.interrupt_after(0.005)
             onnxar.pack(self.folder / "m.onnx", self.folder / "m.onnxar", sync=False)
         self.assertEqual(self.names(), {"m.onnx", "m.data"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import signal
 import tempfile
 import unittest
 from collections.abc import Callable
@@ -76,6 +77,27 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(raised.exception.code, code, raised.exception)
         return raised.exception
 
+    def interrupt_after(self, seconds: float) -> None:
+        """Raises KeyboardInterrupt in this thread after so many seconds, unless the test ends before."""
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def write_zeros(self, name: str, size: int) -> None:
+        """Writes the model `NAME.onnx`, whose only tensor is a hole in `NAME.data`."""
+        with (self.folder / f"{name}.data").open("wb") as file:
+            file.truncate(size)
+        tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size], data_location=TensorProto.EXTERNAL)
+        for key, value in (("location", f"{name}.data"), ("offset", "0"), ("length", str(size))):
+            tensor.external_data.add(key=key, value=value)
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        (self.folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+
     def names(self) -> set[str]:
         """Returns the names in the folder, so that tests find files that were left behind."""
         return {path.name for path in self.folder.iterdir()}
@@ -93,3 +115,7 @@ class ArchiveTest(FolderTest):
         self.model = self.made()
         self.path = self.folder / "m.onnxar"
         onnxar.save(self.model, self.path)
+
+    def mapped(self) -> bool:
+        """Returns True if the archive is mapped by this process."""
+        return str(self.path) in pathlib.Path("/proc/self/maps").read_text()

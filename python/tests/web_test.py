@@ -26,7 +26,7 @@ from remote_files import ADDRESS, COUNT, SIZE, RangesTest
 from support import matmul_model, weights
 
 import onnxar
-from onnxar import _core, _ranges
+from onnxar import _core, _paths, _transfers
 
 SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
 web_server = importlib.util.module_from_spec(SPEC)
@@ -86,7 +86,7 @@ class Http(RangesTest):
             with onnxar.open(given) as archive:
                 self.expect_all(archive)
             self.assertEqual(onnxar.check(given), [])
-        self.assertEqual(_ranges._plain("simplecache::S3://Bucket/Key::x"), "simplecache::s3://Bucket/Key::x")
+        self.assertEqual(_paths.plain("simplecache::S3://Bucket/Key::x"), "simplecache::s3://Bucket/Key::x")
         self.assertIn("pathlib shortens", self.refused("usage.argument", onnxar.open, pathlib.Path(address.replace("http", "HTTP"))).message)
 
     # The archive has ten thousand tensors.
@@ -274,7 +274,7 @@ class Uploads(RangesTest):
 
     def test_an_upload_that_fails_leaves_nothing_behind(self):
         target = self.folder / "made" / "target"
-        with unittest.mock.patch.object(_ranges, "_expect_same", side_effect=RuntimeError("cut")):
+        with unittest.mock.patch.object(_transfers, "_expect_same", side_effect=RuntimeError("cut")):
             self.refused("remote.unreachable", onnxar.put, self.path, f"file://{target}/m.onnxar")
         self.assertEqual(list(target.iterdir()), [])
         onnxar.put(self.path, f"file://{target}/m.onnxar")

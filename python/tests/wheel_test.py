@@ -128,6 +128,15 @@ class Typed(unittest.TestCase):
                 own = {key for key in vars(getattr(_core, name)) if not key.startswith("_")}
                 self.assertEqual({member for member in members if not member.startswith("_")}, own, name)
 
+    def test_docs_name_only_arguments_that_exist(self):
+        public = [getattr(onnxar, name) for name in onnxar.__all__]
+        functions = [each for value in public for each in (value, *vars(value).values()) if inspect.isfunction(each)]
+        self.assertGreater(len(functions), 80)
+        for function in functions:
+            _, _, section = (inspect.getdoc(function) or "").partition("\nArgs:\n")
+            documented = set(re.findall(r"^    \**(\w+): ", section.partition("\n\n")[0], re.MULTILINE))
+            self.assertLessEqual(documented, set(inspect.signature(function).parameters), function.__qualname__)
+
     def test_every_public_function_has_types_and_docs(self):
         for name in onnxar.__all__:
             value = getattr(onnxar, name)

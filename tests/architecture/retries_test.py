@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REMOTE = "include/onnxar/remote.h"
-PYTHON = "python/onnxar/_ranges.py"  # passes the time limit to the C++ client
+PYTHON = "python/onnxar/_options.py"  # passes the time limit to the C++ client
 JS = "js/src/retry.ts"
 HTTP_FILE = "src/remote/http_file.cc"
 

@@ -8,6 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 TS_IMPORT = re.compile(r"""^(?:import|export)\b[^;]*? from '\./(\w+)\.js';""", re.MULTILINE)
+JAVA_TEXT = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\])'|"(?:\\.|[^"\\])*\"""", re.DOTALL)  # comments, characters and strings
 PY_IMPORT = re.compile(r"^from onnxar(?:\.(\w+))? import ([^(\n]+|\([^)]*\))", re.MULTILINE)
 LONGEST_FILE = 400
 LONGEST_LINE = 120
@@ -76,6 +77,12 @@ def python_imports(text: str) -> set[str]:
     return found
 
 
+def java_uses(files: dict[str, str]) -> dict[str, set[str]]:
+    """Maps each class of a package, by the text of its file, to the others that it names. Classes of one package need no import."""
+    words = {name: set(re.findall(r"\w+", JAVA_TEXT.sub(" ", text))) for name, text in files.items()}
+    return {name: files.keys() & found - {name} for name, found in words.items()}
+
+
 class Shape(unittest.TestCase):
     def test_no_unit_includes_itself_through_others(self) -> None:
         files = {path.relative_to(ROOT / "src").as_posix(): path.read_text() for path in (ROOT / "src").rglob("*.[ch]*")}
@@ -94,11 +101,20 @@ class Shape(unittest.TestCase):
         self.assertGreater(sum(map(len, graph.values())), 80)
         self.assertEqual(cycle_in(graph), [])
 
+    def test_no_java_class_uses_itself(self) -> None:
+        graph = java_uses({path.stem: path.read_text() for path in (ROOT / "reader/java/src/main").rglob("*.java")})
+        self.assertGreater(sum(map(len, graph.values())), 40)
+        self.assertEqual(cycle_in(graph), [])
+
     def test_no_file_is_long(self) -> None:
-        for folder in ("src", "include", "tools"):
-            for path in sorted((ROOT / folder).rglob("*.[ch]*")):
+        for pattern in ("src/**/*.[ch]*", "include/**/*.[ch]*", "tools/**/*.[ch]*", "python/onnxar/*.py", "python/src/*"):
+            for path in sorted(ROOT.glob(pattern)):
                 lines = len(path.read_text().splitlines())
                 self.assertLessEqual(lines, LONGEST_FILE, path.relative_to(ROOT))
+
+    def test_every_python_module_states_its_purpose(self) -> None:
+        for path in sorted((ROOT / "python/onnxar").glob("*.py")):
+            self.assertRegex(path.read_text().partition("\n")[0], r'^"""[^"]{10,}\.(?:""")?$', path.name)
 
     def test_every_file_states_its_purpose(self) -> None:
         for path, text in self.files():
@@ -136,6 +152,9 @@ class Shape(unittest.TestCase):
         self.assertEqual(sorted(cycle_in(units(files))), ["a/x", "b/y", "c/z"])
         del files["b/y.cc"]
         self.assertEqual(cycle_in(units(files)), [])
+        java = {"A": "char quote = '\"'; int n = B.N; // C", "B": "/* A */ String name = \"A\";", "C": "A a;"}
+        self.assertEqual(cycle_in(java_uses(java)), [])
+        self.assertEqual(sorted(cycle_in(java_uses({**java, "B": "C c;"}))), ["A", "B", "C"])
 
 
 if __name__ == "__main__":

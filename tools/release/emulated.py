@@ -15,7 +15,7 @@ from sdist import DIST
 
 NAME = "debian-12-aarch64"
 PYTHON = "3.11"
-TESTS = ("open_test", "load_test", "numpy_test", "save_test", "edit_test", "errors_test", "summary_test", "side_files_test")
+TESTS = ("open_test", "consolidation_test", "load_test", "numpy_test", "save_test", "edit_test", "errors_test", "summary_test", "side_files_test")
 LEFT_OUT = ("test_pages_are_read_ahead_where_asked_for",)  # qemu does not pass on MADV_POPULATE_READ
 RUNNER = """
 import sys, unittest
