@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pathlib
-import sys
 import tempfile
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from web_support import WebTest
 
 import onnxar
-
-SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
-web_server = importlib.util.module_from_spec(SPEC)
-sys.modules["web_server"] = web_server
-SPEC.loader.exec_module(web_server)
 
 COUNT = 100_000  # elements of a tensor
 
@@ -28,11 +22,9 @@ def model_of(*seeds: int) -> onnx.ModelProto:
     return helper.make_model(helper.make_graph([helper.make_node("Add", ["w0", "w1"], ["y"])], "g", [], [result], weights))
 
 
-class Get(unittest.TestCase):
+class Get(WebTest):
     def setUp(self) -> None:
-        server = web_server.serving()
-        self.server = server.__enter__()
-        self.addCleanup(server.__exit__, None, None, None)
+        super().setUp()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)

@@ -13,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import onnxar
+from onnxar import _core
 
 
 def weights(*shape: int, seed: int = 7) -> np.ndarray:
@@ -62,6 +63,21 @@ def memory_of(action: Callable[[], object]) -> int:
 def status(field: str) -> int:
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith(field))
+
+
+class RangedFile:
+    """A file in memory that is read in ranges. `fetched` counts the bytes that were read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.fetched = data, 0
+
+    def __call__(self, targets: list[tuple[int, memoryview]]) -> None:
+        for offset, target in targets:
+            self.fetched += len(target)
+            target[:] = self.data[offset : offset + len(target)]
+
+    def open(self) -> _core.RangedArchive:
+        return _core.RangedArchive.open_ranges(self, len(self.data), "m")
 
 
 class FolderTest(unittest.TestCase):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import functools
-import importlib.util
 import inspect
 import math
 import mmap
@@ -24,22 +23,15 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from remote_files import ADDRESS, COUNT, SIZE, RangesTest
 from support import matmul_model, weights
+from web_support import WebTest
 
 import onnxar
 from onnxar import _core, _paths, _transfers
 
-SPEC = importlib.util.spec_from_file_location("web_server", pathlib.Path(__file__).parents[2] / "tests/support/web_server.py")
-web_server = importlib.util.module_from_spec(SPEC)
-sys.modules["web_server"] = web_server
-SPEC.loader.exec_module(web_server)
 
-
-class Http(RangesTest):
+class Http(WebTest, RangesTest):
     def setUp(self) -> None:
         super().setUp()
-        server = web_server.serving()
-        self.server = server.__enter__()
-        self.addCleanup(server.__exit__, None, None, None)
         patch = unittest.mock.patch.object(_core, "remote_file", functools.partial(_core.remote_file, pause=0.001))
         patch.start()
         self.addCleanup(patch.stop)
