@@ -127,7 +127,7 @@ export class Archive {
   }
 
   /**
-   * Returns all bytes of an entry. Throws if their CRC-32 is wrong (T1). Streams, because JavaScript can free that memory:
+   * Returns all bytes of an entry. Throws `zip.data.crc` if their CRC-32 is wrong. Streams, because JavaScript can free that memory:
    * browsers keep the memory of whole answers for a while.
    */
   async read(name: string, onBytes?: (count: number) => void): Promise<Uint8Array> {
@@ -146,7 +146,7 @@ export class Archive {
     return bytes;
   }
 
-  /** Reads an entry. Throws if its CRC-32 is wrong (T1). */
+  /** Reads an entry, and keeps nothing of it. Throws `zip.data.crc` if its CRC-32 is wrong. */
   async verify(name: string, signal?: AbortSignal): Promise<void> {
     await drain(await this.#pieces(this.#header(name), 0, undefined, signal));
   }

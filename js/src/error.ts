@@ -111,8 +111,8 @@ const ALL = { ...RULES, ...OTHERS };
 export type Rule = keyof typeof ALL;
 
 /**
- * Thrown by all calls. `code` is a stable id, the same as in all other readers of the format, and `rule` names the rule
- * of the specification, if one was broken.
+ * Thrown by all calls. `code` is a stable id. If a rule of the specification was broken, `rule` names it, and the code is
+ * that of all other readers of the format.
  */
 export class OnnxarError extends Error {
   readonly code: string;

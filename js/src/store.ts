@@ -36,9 +36,11 @@ export interface GetOptions extends OpenOptions {
 /** An archive in the store. */
 export interface Kept {
   url: string;
+  /** Bytes of the archive, also if not all are stored. */
   size: number;
   /** True if `get` returns it without asking the server. */
   complete: boolean;
+  /** When `get` last returned it. */
   used: Date;
 }
 
@@ -95,6 +97,7 @@ export class Store {
     }
   }
 
+  /** Returns the archives in the store, also those that are not complete. */
   async list(): Promise<Kept[]> {
     const place = await this.#place();
     const kept = [...(await place.notes())].map(async ([folder, note]): Promise<Kept> => {

@@ -89,6 +89,9 @@ public final class OnnxArchive {
   /**
    * Makes a session of the archive in a part of a file: an asset of Android in {@code getPackageCodePath()}, say. The
    * offset is a multiple of 64.
+   *
+   * @throws ArchiveException with {@code usage.argument} if the range is not in the file, and with {@code
+   *     onnx.link.stale} if the file is replaced during the call
    */
   public static OrtSession session(OrtEnvironment environment, Path path, long offset, long length, String graph,
       OrtSession.SessionOptions options) throws IOException, OrtException {
