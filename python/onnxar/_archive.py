@@ -264,8 +264,7 @@ class Archive(OpenArchive, Arrays):
         expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
-        path = self._path or ""
-        buffer, arrays = consolidated(self._handle, self._selection, path, threshold, alignment, max_expansion, threads, progress)
+        buffer, arrays = consolidated(self._selection, threshold, alignment, max_expansion, threads, progress)
         self._consolidated.update(arrays)
         return buffer
 

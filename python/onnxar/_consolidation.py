@@ -36,11 +36,10 @@ class _Place:
 
 
 def consolidated(
-    handle: _core.Archive, selection: Selection, path: str, threshold: int, alignment: int, max_expansion: int, threads: int,
-    progress: Progress,
+    selection: Selection, threshold: int, alignment: int, max_expansion: int, threads: int, progress: Progress
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
     """Returns the buffer, and the arrays in it by their keys; see `Archive.consolidate`. Raises onnx.model.expansion; zip.data.crc."""
-    stored = dict(selection.with_arrays)
+    handle, stored = selection.handle, dict(selection.with_arrays)
     if isinstance(handle, Guarded):
         handle.verify_entries([name for name, keys in selection.by_entry.items() if stored.keys() & keys], threads)
     raw = {key: memoryview(handle.data(tensor)) for key, tensor in stored.items()}
@@ -51,7 +50,7 @@ def consolidated(
         if place not in offsets:
             offsets[place] = size
             size += -(-place.size // alignment) * alignment
-    _expect_expansion(handle, sum(place.size for place in offsets), max_expansion, path)
+    _expect_expansion(selection, sum(place.size for place in offsets), max_expansion)
     room = np.empty(size + alignment, np.uint8)
     begin = -room.ctypes.data % alignment
     buffer = room[begin : begin + size]
@@ -80,9 +79,9 @@ def consolidated(
     return buffer, arrays
 
 
-def _expect_expansion(handle: _core.Archive, copied: int, max_expansion: int, path: str) -> None:
-    present = sum(entry["size"] for entry in handle.entries())
+def _expect_expansion(selection: Selection, copied: int, max_expansion: int) -> None:
+    present = sum(entry["size"] for entry in selection.handle.entries())
     if copied > present * max_expansion:
         message = (f"its tensors overlap: copies of them would take {copied} bytes, more than {max_expansion} times the "
                    f"{present} in the archive; a higher max_expansion allows more")  # fmt: skip
-        raise fault("onnx.model.expansion", message, path=path)
+        raise fault("onnx.model.expansion", message, path=selection.path or "")

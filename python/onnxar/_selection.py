@@ -18,7 +18,7 @@ class Selection:
     """The tensors of an archive by their keys. `Archive` says which of them a text selects."""
 
     def __init__(self, handle: _core.Archive, path: str | None) -> None:
-        self._handle, self._path = handle, path
+        self.handle, self.path = handle, path
         self.tensors = _keyed(handle.tensors(), handle.names)
 
     @functools.cached_property
@@ -29,7 +29,7 @@ class Selection:
     @functools.cached_property
     def by_entry(self) -> dict[str, list[str]]:
         """The keys of the tensors in each entry."""
-        return {entry["name"]: [self._by_site[site] for site in entry["sites"]] for entry in self._handle.entries()}
+        return {entry["name"]: [self._by_site[site] for site in entry["sites"]] for entry in self.handle.entries()}
 
     @functools.cached_property
     def _by_output(self) -> dict[str, list[str]]:
@@ -83,7 +83,7 @@ class Selection:
             near = difflib.get_close_matches(text, self.tensors, 3) if isinstance(text, str) else []
             means = f"; did you mean {' or '.join(repr(printable(each)) for each in near)}?" if near else ""
             message = f"the model has no tensor of this name{means}"
-        return NotFoundError(code, message, str(text), None, self._path or "")
+        return NotFoundError(code, message, str(text), None, self.path or "")
 
 
 def _keyed(tensors: Sequence[_core.StoredTensor], entries: Callable[[], list[str]]) -> dict[str, _core.StoredTensor]:
