@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import unittest
 
 import numpy as np
 import onnx
@@ -267,3 +268,7 @@ class Differences(PlacesTest):
         size = numpy_helper.from_array(np.array([SIZE], np.int64), "size")
         nodes = [helper.make_node("ConstantOfShape", ["size"], ["w"], value=value), ADD]
         self.assert_same(self.written(model_of(nodes, [size])))
+
+
+if __name__ == "__main__":
+    unittest.main()

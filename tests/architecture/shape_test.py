@@ -116,6 +116,12 @@ class Shape(unittest.TestCase):
         for path in sorted((ROOT / "python/onnxar").glob("*.py")):
             self.assertRegex(path.read_text().partition("\n")[0], r'^"""[^"]{10,}\.(?:""")?$', path.name)
 
+    def test_every_python_test_runs_as_a_program(self) -> None:
+        paths = sorted(path for folder in ("tests", "python/tests") for path in (ROOT / folder).rglob("*_test.py"))
+        self.assertGreater(len(paths), 150)
+        for path in paths:
+            self.assertRegex(path.read_text(), r'\nif __name__ == "__main__":\n(?:    .*\n|\n)*    .*\bmain\(', path.relative_to(ROOT))
+
     def test_every_file_states_its_purpose(self) -> None:
         for path, text in self.files():
             with self.subTest(path=path):
