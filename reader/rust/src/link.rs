@@ -1,5 +1,7 @@
 //! Links: models whose external data is the archive's file.
-use crate::{Archive, Error, Kind, Tensor};
+use crate::archive::Archive;
+use crate::error::Error;
+use crate::tensor::{Kind, Tensor, Tensors};
 use std::ops::Range;
 
 /// Smaller data is copied into the link (K2).
@@ -28,7 +30,7 @@ impl Archive<'_> {
             return Err(refused("is also the name of an entry; rename the archive"));
             // K8
         }
-        let tensors = crate::Tensors::new(self, self.graph(graph)?)?;
+        let tensors = Tensors::new(self, self.graph(graph)?)?;
         let model = tensors.model();
         let (mut edits, mut size) = (Vec::new(), model.len());
         for tensor in tensors {

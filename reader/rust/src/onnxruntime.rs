@@ -5,7 +5,8 @@
 //! let session = onnxar::onnxruntime::session(ort::session::Session::builder(&environment)?, "model.onnxar", None)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::{Archive, Error};
+use crate::archive::Archive;
+use crate::error::Error;
 use ::ort::session::{builder::SessionBuilder, Session};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Tensors, and the iterator over the tensors of a model.
+use crate::archive::{bytes_at, Archive};
 use crate::error::{attempt, Error};
-use crate::{bytes_at, ffi, Archive};
+use crate::ffi;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -100,6 +101,18 @@ impl<'a> Tensor<'a> {
         let (before, floats, after) = unsafe { self.data.align_to::<f32>() };
         let fits = before.is_empty() && after.is_empty() && cfg!(target_endian = "little");
         (fits && self.data_type == FLOAT && matches!(self.kind, Kind::Linked | Kind::Inline)).then_some(floats)
+    }
+}
+
+impl Archive<'_> {
+    /// Returns an iterator over the tensors of the model.
+    pub fn tensors(&self) -> Result<Tensors<'_>, Error> {
+        Tensors::new(self, self.model())
+    }
+
+    /// Returns an iterator over the tensors of a further graph, `decoder` for the entry `decoder.onnx`.
+    pub fn graph_tensors(&self, graph: &str) -> Result<Tensors<'_>, Error> {
+        Tensors::new(self, self.graph(Some(graph))?)
     }
 }
 
