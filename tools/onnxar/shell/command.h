@@ -1,4 +1,4 @@
-// Options, messages and exit codes that the verbs share.
+// Options and messages that the verbs share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,22 +16,9 @@
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "shell/exit_code.h"
 
 namespace onnxar::tool {
-
-namespace exit_code {
-inline constexpr int done = 0;
-inline constexpr int found = 1;
-inline constexpr int usage = 2;
-inline constexpr int io = 3;
-inline constexpr int format = 4;
-/// Explains each exit code, in the words of `--help` and the manual page.
-inline constexpr std::array<std::string_view, 5> meanings = {
-    "done: clean, aligned, equal",
-    "`check` found errors, `repack -c` entries that are not aligned, `diff` a difference",
-    "wrong arguments, or the output exists", "a file is missing or busy, permission denied, the disk is full",
-    "corrupt or unsupported input"};
-}  // namespace exit_code
 
 /// The type of a value in `--help`. Completions offer files or folders for these.
 namespace value_type {

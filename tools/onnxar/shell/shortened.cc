@@ -9,7 +9,7 @@
 
 #include "archive/front_end.h"
 #include "os/process.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/hints.h"
 #include "shell/paths.h"
 
