@@ -5,6 +5,9 @@
 //
 // All bytes that one object reads come from one version of the file, identified by its ETag, or by Last-Modified and
 // size. Failed requests are repeated, redirects are followed, TLS is verified.
+//
+// Threads: calls are independent of each other, and options are only read. Threads may share an archive; the file below
+// it is read by one of them at a time, which also calls `waiting`.
 #pragma once
 
 #include <chrono>
@@ -57,13 +60,12 @@ struct RemoteOptions {
 
 /// Returns the options that these variables set: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
 /// AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; CURL_CA_BUNDLE or SSL_CERT_FILE; NETRC;
-/// ONNXAR_TOKEN.
-/// libcurl itself reads the variables of proxies (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy).
+/// ONNXAR_TOKEN. libcurl itself reads the variables of proxies (HTTPS_PROXY, ALL_PROXY, NO_PROXY, http_proxy).
 [[nodiscard]] RemoteOptions remote_options_of_environment();
 
 /// Opens the file at an address, and reads its last 256 KiB in the same request. A name and a password may precede the
 /// host. Throws remote.* (.no_ranges: the server sends only whole files); io.not_found, io.permission. Reading ranges
-/// also throws io.changed.
+/// also throws io.changed. Cost: one request; opening an archive in the file takes at most two more.
 [[nodiscard]] std::shared_ptr<const RandomAccess> open_remote(std::string_view address,
                                                               const RemoteOptions& options = {});
 

@@ -42,7 +42,7 @@ std::optional<std::string> clash_of(const std::string& name, std::span<const std
   if (found->size() == name.size()) return zip::name_clash(*found, {name, std::nullopt}).message();
   const std::string_view folder =
       std::min<std::string_view>(name, *found, [](auto a, auto b) { return a.size() < b.size(); });
-  return concat("the entry ", base::quoted(folder), " would have to be both a file and a folder");
+  return zip::folder_clash(folder);
 }
 
 /// The maximum number of entries with one CRC-32 that are compared. A hostile archive may have a million such entries,

@@ -143,6 +143,16 @@ bool is_folder(const std::filesystem::path& path) {
   return status && status->kind == os::FileKind::folder;
 }
 
+std::filesystem::path named_folder(const std::filesystem::path& folder) {
+  // `folder/` has the parent path `folder`; only the root is its own parent.
+  return folder.has_filename() || folder == folder.root_path() ? folder : folder.parent_path();
+}
+
+void expect_no_file(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(link_status(path))) return;
+  throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
+}
+
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path) {
   const std::string reason = failed.message();
   const auto of = [&](Code code, std::string_view why, Advice advice = {}) {

@@ -69,6 +69,10 @@ inline std::filesystem::path folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
+/// Returns the path of the folder that a caller names as `folder` or `folder/`, without the slash.
+std::filesystem::path named_folder(const std::filesystem::path& folder);
+/// Refuses an output folder if something else is at `path`, even a link that leads nowhere. Throws io.not_a_file.
+void expect_no_file(const std::filesystem::path& path);
 /// Returns the status of the path itself, not of the target of a link; its type is `not_found` if nothing has this
 /// path. Throws io.*, for example if a folder of the path may not be searched.
 std::filesystem::file_status link_status(const std::filesystem::path& path);

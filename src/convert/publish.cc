@@ -76,9 +76,8 @@ void clear(const std::shared_ptr<const base::Folder>& folder) {
 Destination Destination::of(const fs::path& output, const fs::path& name, Format format) {
   const bool is_folder = !output.has_filename() || base::is_folder(output);
   if (output.empty() || !is_folder || format == Format::archive) return {output, {}};
-  // `folder/` has the parent path `folder`; only the root is its own parent.
   const fs::path stem = name.stem().empty() ? "model" : name.parent_path() / name.stem();
-  return {output.has_filename() || output == output.root_path() ? output : output.parent_path(),
+  return {base::named_folder(output),
           os::slashed_text_of(stem) + (format == Format::textproto ? ".textproto" : ".onnx")};
 }
 
@@ -107,10 +106,7 @@ void FileTargets::find_folder(const fs::path& path) {
     return expect_empty(*model_.folder);
   }
   model_.folder = base::Folder::open(base::folder_of(path));
-  // Uses the status of the path itself, because a link that leads nowhere is in the way too.
-  if (fs::exists(base::link_status(path))) {
-    throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
-  }
+  base::expect_no_file(path);
   to_make_ = path;
 }
 

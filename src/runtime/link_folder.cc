@@ -127,15 +127,12 @@ class FolderLinks {
   }
 
   void find_root(const fs::path& folder) {
-    // `folder/` has the parent path `folder`; only the root is its own parent.
-    shown_ = folder.has_filename() || folder == folder.root_path() ? folder : folder.parent_path();
+    shown_ = base::named_folder(folder);
     if (base::is_folder(shown_)) {
       root_ = base::real_path(shown_);
       return;
     }
-    if (fs::exists(base::link_status(shown_))) {
-      throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, shown_);
-    }
+    base::expect_no_file(shown_);
     root_ = base::real_path(base::folder_of(shown_)) / shown_.filename();
     is_new_ = true;
   }

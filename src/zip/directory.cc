@@ -95,10 +95,10 @@ void Directory::check_positions() const {
     const std::uint64_t next = limit_of(i);
     const bool last = i + 1 == entries_.size();
     if (next <= entry.header_offset) {  // P2; P4 for the last entry
-      throw Error(last ? Code::zip_entry_bounds : Code::zip_entry_order,
-                  last ? "the header states an offset after the start of the directory"
-                       : "entries do not lie in the file in the order of the directory",
-                  in_directory(last ? entry : entries_[i + 1]));
+      throw Error(
+          last ? Code::zip_entry_bounds : Code::zip_entry_order,
+          std::string(last ? header_after_directory : "entries do not lie in the file in the order of the directory"),
+          in_directory(last ? entry : entries_[i + 1]));
     }
     if (!fits_before(entry, next)) {  // P3; P4 for the last entry
       throw Error(

@@ -263,7 +263,7 @@ ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset, bool a
 
 void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry) {
   if (entry.header_offset >= limit) {  // F27
-    throw Error(Code::zip_entry_bounds, "the header states an offset after the start of the directory",
+    throw Error(Code::zip_entry_bounds, std::string(header_after_directory),
                 {std::string(entry.name), entry.central_offset});
   }
   const HeaderContext refuse(entry.name, entry.header_offset);

@@ -168,6 +168,11 @@ inline Error name_clash(std::string_view taken, Place place) {
           std::move(place)};
 }
 
+/// Words the error of an entry whose name is a folder of another name.
+inline std::string folder_clash(std::string_view name) {
+  return base::concat("the entry ", base::quoted(name), " would have to be both a file and a folder");
+}
+
 /// Indexes `count` names: `name_of` returns the name of an index, `offset_of` the offset of its directory header.
 /// Refuses names that are equal, that differ only in case, or that are a folder of another name. Throws
 /// zip.name.duplicate, zip.name.folded or zip.name.prefix. Cost: one allocation.
@@ -188,10 +193,7 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
   }
   for (std::uint32_t i = 0; folders && i < count; ++i) {
     if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12, F21
-      throw Error(
-          Code::zip_name_prefix,
-          base::concat("the entry ", base::quoted(name_of(*folder)), " would have to be both a file and a folder"),
-          place_of(i));
+      throw Error(Code::zip_name_prefix, folder_clash(name_of(*folder)), place_of(i));
     }
   }
   return index;

@@ -58,6 +58,10 @@ inline std::uint64_t proved_length(const std::optional<CentralFileHeader>& heade
 /// `offset` in the file. Throws zip.directory.count.
 void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset);
 
+/// The message for an entry whose local header would lie after the start of the directory (P4, F27).
+inline constexpr std::string_view header_after_directory =
+    "the header states an offset after the start of the directory";
+
 /// Checks that the entry is on the only disk. Throws zip.entry.disk.
 void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse);
 
