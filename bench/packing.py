@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import pathlib
+import statistics
 import zipfile
 
 import models
 import onnx
-from measure import GIB, TOOL, Action, into_cache, pairs, ratio_of, run, timed, touch_memory, verdict
+from measure import GIB, ROOT, TOOL, Action, into_cache, pairs, ratio_of, run, timed, touch_memory, verdict
 from report import Section
+
+
+COPYING = ROOT / "build/release/bench/copying"
+PRIMITIVES = ("copy_file_range", "pread-pwrite", "map-pwrite-1", "map-crc-pwrite-1", "map-crc-pwrite-2", "map-crc-direct-2", "map-crc-map-2")
 
 
 def expect_same_weights(archive: pathlib.Path, model: pathlib.Path) -> None:
@@ -66,9 +71,36 @@ def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
         sync = ["sh", "-c", f"cp '{copied}' '{race.theirs}' && sync '{race.theirs}'"]
         race.compare(section, f"`pack`, {size}", race.pack(), "cp && sync FILE", sync, 1.1)
         race.clean()
+    measure_primitives(section, folder, external, count)
     measure_memory(section, folder, external)
     measure_zips(section, folder, folder / "external.data")
     return section
+
+
+def measure_primitives(section: Section, folder: pathlib.Path, model: pathlib.Path, count: int) -> None:
+    """Compares `pack` with ways to copy its data (copying.cc). Those with `crc` in their name also compute CRC-32s."""
+    source, out = folder / "external.data", folder / "out.copy"
+    ours = folder / "out.onnxar"
+    actions: dict[str, list[str]] = {name: [str(COPYING), name, str(source), str(out)] for name in PRIMITIVES}
+    actions["pack"] = [str(TOOL), "pack", "-q", "--no-sync", str(model), "-o", str(ours)]
+    times: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(count):
+        for name, command in actions.items():
+            for path in (out, ours):
+                path.unlink(missing_ok=True)
+            os.sync()
+            touch_memory()
+            into_cache(source)
+            times[name].append(timed(lambda command=command: run(command)))
+    speeds = {name: source.stat().st_size / statistics.median(each) / 1e9 for name, each in times.items()}
+    for name in PRIMITIVES:
+        section.row(f"copy by {name.replace('-', ', ')}", f"{speeds[name]:.2f} GB/s")
+    best = max((name for name in PRIMITIVES if "crc" in name), key=speeds.__getitem__)
+    ratio = speeds["pack"] / speeds[best]
+    section.row(f"`pack --no-sync`, {source.stat().st_size / GIB:.1f} GiB", f"{speeds['pack']:.2f} GB/s, {ratio:.2f} x the fastest with CRC-32 ({best})",
+                verdict("0.95 x", ratio >= 0.95))
+    for path in (out, ours):
+        path.unlink(missing_ok=True)
 
 
 def measure_memory(section: Section, folder: pathlib.Path, model: pathlib.Path) -> None:
