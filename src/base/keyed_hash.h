@@ -77,7 +77,7 @@ inline std::uint64_t short_word(std::string_view text) noexcept {
   return byte_in_place(0) | byte_in_place(text.size() / 2) | byte_in_place(text.size() - 1);
 }
 
-/// Absorbs each whole word of `text`, changed by `map`. Returns the rest, which has less than eight bytes.
+/// Absorbs `text` word by word, after `map` has changed each word. Returns the rest, which has less than eight bytes.
 template <auto map>
 inline std::string_view absorb_words(SipHash& hash, std::string_view text) noexcept {
   SipHash local = hash;  // stays in registers
@@ -89,7 +89,7 @@ inline std::string_view absorb_words(SipHash& hash, std::string_view text) noexc
   return text;
 }
 
-/// Returns the hash of `text`, each word of which is changed by `map`.
+/// Returns the hash of `text`, after `map` has changed each word.
 template <auto map = std::identity()>
 inline std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept {
   SipHash hash(key);
