@@ -1,8 +1,9 @@
 // Opens archives, and reads entries, tensors and links.
 import * as container from './container.js';
-import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
+import type { Directory, Entry, Header, Limits } from './container.js';
 import { crc32 } from './crc32.js';
 import { OnnxarError, failure, numberFrom, checkRule } from './error.js';
+import { MODEL, isGraph } from './graphs.js';
 import { openPath } from './node_file.js';
 import { openSource, type Openable } from './openable.js';
 import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
@@ -96,7 +97,7 @@ export class Archive {
 
   /** Returns the names of the model and of the other models that share its weights. */
   graphs(): string[] {
-    return [MODEL, ...this.#headers.map(({ name }) => name).filter(container.isGraph)];
+    return [MODEL, ...this.#headers.map(({ name }) => name).filter(isGraph)];
   }
 
   /** Returns the range from an entry's local header to the next one. Uses only the directory. */

@@ -2,6 +2,7 @@
 import { OnnxarError, checkRule, type Rule } from './error.js';
 import { checkNames, readName } from './names.js';
 import type { FileView } from './file_view.js';
+import { MODEL } from './graphs.js';
 import type { Range } from './wire.js';
 import {
   ALIGNMENT_ID,
@@ -223,11 +224,6 @@ function placed(drafts: Draft[], directory: number): Header[] {
 }
 
 // --- the model --------------------------------------------------------------------------------------------------------
-
-export const MODEL = '__MODEL_PROTO';
-
-/** True for the names of further models over the same weights. */
-export const isGraph = (name: string): boolean => /[^/]\.onnx$/.test(name);
 
 /** Checks P6 to P8 and N13. */
 export function checkModel(headers: Header[], directory: Directory, limits: Limits): void {

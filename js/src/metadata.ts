@@ -1,7 +1,7 @@
 // Metadata of a model, without its weights: from a URL, with at most three requests, or a Blob. It shows what a file says
 // and proves little of it: `open` is the reader that refuses what is damaged. It uses no function that throws OnnxarError,
 // whose table of rules would make up half of a page that imports only this.
-import { MODEL, isGraph } from './container.js';
+import { MODEL, isGraph } from './graphs.js';
 import type { Rule } from './error.js';
 import { MOST_VALUES, Model, Unreadable, counted, expect, named } from './outline.js';
 import type { Dtype, GraphMetadata } from './outline.js';

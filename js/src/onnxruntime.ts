@@ -1,6 +1,6 @@
 // Makes sessions of onnxruntime-web and onnxruntime-node.
 import { Archive, open, type OpenOptions } from './archive.js';
-import { MODEL } from './container.js';
+import { MODEL } from './graphs.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './openable.js';

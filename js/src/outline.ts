@@ -1,5 +1,5 @@
 // The tensors, inputs and outputs that the bytes of a model name.
-import { isConstant } from './walk.js';
+import { isConstant } from './graphs.js';
 import { BLOCK, VARINT, Wire, type Field, type Range } from './wire.js';
 
 /** As in safetensors; types that it does not have are named in the same way (`U4`, `C64`, `STRING`). */

@@ -1,6 +1,6 @@
 // Makes transformers.js read archives.
 import { open, type Archive, type OpenOptions } from './archive.js';
-import { MODEL } from './container.js';
+import { MODEL } from './graphs.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
 import type { OnProgress, RuntimeEnv } from './feed.js';
 import type { Openable } from './openable.js';

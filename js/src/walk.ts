@@ -1,5 +1,6 @@
 // Where the tensors of a model are, and the model with other tensors in their places.
 import { OnnxarError } from './error.js';
+import { isConstant } from './graphs.js';
 import { DEEPEST, REACH, readTensor, type Reach, type Site, type Sizes } from './tensors.js';
 import { BLOCK, Damage, Wire, block, blockHead, join, number, pair, type Field, type Pieces } from './wire.js';
 
@@ -143,10 +144,6 @@ export class Walk {
     return isConstant(type, domain);
   }
 }
-
-/** True if the operator of a node is Constant. */
-export const isConstant = (type: string, domain: string): boolean =>
-  type === 'Constant' && (domain === '' || domain === 'ai.onnx');
 
 /** Returns the fields of a tensor without those that say where its data is. */
 export function withoutLink(model: Uint8Array, { begin, end }: Site): Uint8Array {
