@@ -47,7 +47,7 @@ def changes(patch: Path, name: str) -> list[str]:
 
 class Patches(unittest.TestCase):
     def test_each_project_has_patches_and_a_description(self) -> None:
-        self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_checker", "onnx_ir", "netron", "onnxruntime"})
+        self.assertEqual({each.name for each in UPSTREAM.iterdir()}, {"onnx", "onnx_checker", "onnx_ir", "netron", "huggingface_js", "onnxruntime"})
         for folder in UPSTREAM.iterdir():
             names = {each.name for each in folder.iterdir()} - {"screenshot.png", "results.md", "1.21"}
             self.assertIn("description.md", names)
@@ -82,6 +82,15 @@ class Patches(unittest.TestCase):
         (reader,) = (UPSTREAM / "onnxruntime").glob("0001-*.patch")
         self.assert_has_reader(reader, "onnxruntime/core/graph")
 
+    def test_the_patch_for_huggingface_js_carries_metadata(self) -> None:
+        (vendored,) = (UPSTREAM / "huggingface_js").glob("0001-*.patch")
+        folder = "packages/hub/src/vendor/onnxar"
+        names = set(re.findall(rf"(?m)^\+\+\+ b/{folder}/(.*)$", vendored.read_text()))
+        self.assertLessEqual({"metadata.ts", "outline.ts", "LICENSE"}, names)
+        for name in names - {"error.ts"}:  # only has the type that the others import
+            source = SOURCE / (name if name == "LICENSE" else f"js/src/{name}")
+            self.assertEqual(added_file(vendored, f"{folder}/{name}"), source.read_text(), name)
+
     def assert_has_reader(self, patch: Path, folder: str) -> None:
         for name in ("onnxar_reader.h", "onnxar_reader.c"):
             self.assertEqual(added_file(patch, f"{folder}/{name}"), (SOURCE / "reader" / name).read_text())
@@ -96,7 +105,7 @@ class Patches(unittest.TestCase):
     def test_the_releases_are_those_that_the_texts_name(self) -> None:
         releases = re.search(r"^RELEASES = (.*)$", (SOURCE / "tests/interop/readers/patches/run.py").read_text(), re.MULTILINE)
         page = (SOURCE / "docs" / "upstream.md").read_text()
-        for folder, version in re.findall(r'"(\w+)": "[\w-]+==([0-9.]+)"', releases[1]):  # type: ignore[index]
+        for folder, version in re.findall(r'"(\w+)": "@?[\w/-]+(?:==|@)([0-9.]+)"', releases[1]):  # type: ignore[index]
             self.assertIn(f"upstream/{folder}/description.md) {version}|", page)
             self.assertIn(f" {version} (the ", (UPSTREAM / folder / "description.md").read_text())
 

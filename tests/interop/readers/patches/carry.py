@@ -1,4 +1,4 @@
-"""Puts the current reader and the modules spec/rfc/onnx_archive*.py into the patches of upstream/ that carry them.
+"""Puts the current reader, the modules spec/rfc/onnx_archive*.py and the metadata of js/ into the patches of upstream/ that carry them.
 
 Usage: carry.py  (after a change to these files; tests/interop/onnx/upstream_test.py compares them)
 """
@@ -11,11 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
 UPSTREAM = ROOT / "upstream"
+HUB = "packages/hub/src/vendor/onnxar"
+METADATA = ("file_view", "graphs", "metadata", "outline", "wire", "zip")
 READER = {f"onnxar_reader.{end}": ROOT / f"reader/onnxar_reader.{end}" for end in "ch"}
 # Each patch's pattern, and where the files are in the project.
 CARRIED = {
     "onnx/0001-*.patch": {f"onnx/{name}": ROOT / f"spec/rfc/onnx_{name}" for name in ("archive.py", "archive_tensors.py")},
     "onnx_checker/0001-*.patch": {f"onnx/common/{name}": path for name, path in READER.items()},
+    "huggingface_js/0001-*.patch": {f"{HUB}/LICENSE": ROOT / "LICENSE"} | {f"{HUB}/{name}.ts": ROOT / f"js/src/{name}.ts" for name in METADATA},
     "onnxruntime/0001-*.patch": {f"onnxruntime/core/graph/{name}": path for name, path in READER.items()},
 }
 

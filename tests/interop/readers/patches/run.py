@@ -25,7 +25,8 @@ WORK = ROOT / "build" / "upstream"
 PYTHON = Path(sys.executable)
 JOBS = str(os.cpu_count())
 MODELS = Path("/usr/share/libonnx-testdata/data")  # of onnx's backend tests
-RELEASES = {"onnx": "onnx==1.23.2", "onnx_ir": "onnx-ir==1.1.0", "netron": "netron==9.3.3"}
+RELEASES = {"onnx": "onnx==1.23.2", "onnx_ir": "onnx-ir==1.1.0", "netron": "netron==9.3.3", "huggingface_js": "@huggingface/hub@2.17.5"}
+NODE_PACKAGES = ("vitest@0.34.6", "typescript@5.8.3", "@types/node@22.20.7", "@types/cli-progress@3.11.6")  # as that repository has them
 Rows = list[tuple[str, str, str]]
 
 
@@ -54,9 +55,9 @@ def unpack(project: str, binary: bool = False) -> Path:
     return next(folder.iterdir())
 
 
-def apply(project: str, folder: Path) -> None:
+def apply(project: str, folder: Path, *only: str) -> None:
     for patch in sorted((ROOT / "upstream" / project).glob("*.patch")):
-        options = ("--whitespace=nowarn", "--exclude=docs/*")  # a source distribution has no docs
+        options = ("--whitespace=nowarn", "--exclude=docs/*", *only)  # a source distribution has no docs
         run("git", "apply", *options, patch, cwd=folder, GIT_CEILING_DIRECTORIES=folder.parent)
 
 
@@ -149,6 +150,24 @@ def netron() -> Rows:
     return [("Netron", "new", f"{len(models)} files opened in Chromium, with {len(models) * 2} tensors; {screenshot.relative_to(ROOT)}")]
 
 
+def huggingface_js() -> Rows:
+    """In the package of npm, which has the sources and tests of packages/hub. Tests that ask huggingface.co fail without it."""
+    root = WORK / "huggingface_js"
+    shutil.rmtree(root, ignore_errors=True)
+    hub = root / "packages" / "hub"
+    hub.mkdir(parents=True)
+    run("npm", "pack", "--silent", RELEASES["huggingface_js"], cwd=root)
+    (archive,) = root.glob("*.tgz")
+    run("tar", "-xzf", archive, "--strip-components=1", "-C", hub)
+    run("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", *NODE_PACKAGES, cwd=hub)
+    for stage in ("before", "after"):
+        if stage == "after":
+            apply("huggingface_js", root, "--include=packages/hub/src/*")
+            run("npx", "tsc", "--noEmit", cwd=hub)
+        run("npx", "vitest", "run", "--reporter=junit", f"--outputFile={WORK}/huggingface_js_{stage}.xml", cwd=hub, check=False)
+    return compare("huggingface.js", WORK / "huggingface_js_before.xml", WORK / "huggingface_js_after.xml", "parse-onnx-metadata")
+
+
 def onnxruntime() -> Rows:
     """Tests the new file of the change alone, then ONNX Runtime with the patches, which takes one to two hours."""
     rows = onnx_archive_alone()
@@ -184,7 +203,7 @@ def onnx_archive_alone() -> Rows:
     return [("ONNX Runtime", "new", f"onnx_archive.cc alone: 4 passed; onnx's backend models as archives, in PyPI's release: {said}")]
 
 
-PROJECTS = {each.__name__: each for each in (onnx, onnx_ir, netron, onnxruntime)}
+PROJECTS = {each.__name__: each for each in (onnx, onnx_ir, netron, huggingface_js, onnxruntime)}
 
 
 def main() -> int:
