@@ -92,11 +92,29 @@ def tool_of_this_python(runner: str) -> Tool:
     return Tool(runner, "", "runtime", lambda: None, lambda: command, ())
 
 
+def webgpu_tool() -> Tool:
+    """Without a GPU: in a mount namespace where Linux lists one, as ONNX Runtime asks for, with Chromium's software Vulkan."""
+    script = """mount -t tmpfs none /sys/class
+                device=/sys/class/0000:00:02.0
+                mkdir -p $device/drm/card0 /sys/class/drm /sys/class/pci
+                for each in vendor=0x8086 device=0x0000 class=0x030000; do echo ${each#*=} > $device/${each%=*}; done
+                ln -s /sys/class/pci $device/subsystem
+                ln -s ../.. $device/drm/card0/device
+                ln -s $device/drm/card0 /sys/class/drm/card0
+                VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json exec "$@" """
+    tool = python_tool("ONNX Runtime, WebGPU plugin", "runtime", "onnxruntime_plugin", "onnxruntime-webgpu")
+    return tool._replace(command=lambda: ["unshare", "--mount", "bash", "-euc", script, "bash", *tool.command()])
+
+
 PYTHON_TOOLS = (
     python_tool("ONNX Runtime 1.18, Python", "runtime", "onnxruntime_session", "onnxruntime-1.18", archives=True),
     python_tool("ONNX Runtime 1.20, Python", "runtime", "onnxruntime_session", "onnxruntime-1.20"),
     python_tool("ONNX Runtime 1.22, Python", "runtime", "onnxruntime_session", "onnxruntime-1.22"),
     python_tool("ONNX Runtime, Python", "runtime", "onnxruntime_session", "onnxruntime", archives=True),
+    python_tool("ONNX Runtime, model package", "runtime", "onnxruntime_package", "onnxruntime"),
+    webgpu_tool(),
+    python_tool("ONNX Runtime, OpenVINO plugin", "runtime", "onnxruntime_plugin", "onnxruntime-openvino"),
+    python_tool("ONNX Runtime, QNN plugin", "runtime", "onnxruntime_plugin", "onnxruntime-qnn"),
     python_tool("ONNX Runtime GenAI, Python", "runtime", "genai_generator", "genai"),
     python_tool("ONNX Runtime's optimiser, output beside", "runtime", "onnxruntime_optimiser", "onnxruntime"),
     python_tool("ONNX Runtime's optimiser, output and data elsewhere", "runtime", "onnxruntime_optimiser_elsewhere", "onnxruntime"),
