@@ -14,7 +14,7 @@ export async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSig
   }
 }
 
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const ended = new Promise<void>((done) => (timer = setTimeout(done, ms)));
   await unlessAborted(ended, signal).finally(() => clearTimeout(timer));

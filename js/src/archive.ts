@@ -112,13 +112,12 @@ export class Archive {
   }
 
   /** Returns bytes of an entry; a view if the source is in memory. Needs one read if the archive has the usual layout. */
-  async bytes(name: string, begin = 0, end?: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async bytes(name: string, begin = 0, end = this.#header(name).size, signal?: AbortSignal): Promise<Uint8Array> {
     const header = this.#header(name);
-    const stop = end ?? header.size;
-    checkPart(header, begin, stop);
-    if (!this.#places.has(header) && begin === 0) return this.#withHeader(header, stop, signal);
+    checkPart(header, begin, end);
+    if (!this.#places.has(header) && begin === 0) return this.#withHeader(header, end, signal);
     const data = await this.#place(header, signal);
-    return this.source.read(data + begin, data + stop, signal);
+    return this.source.read(data + begin, data + end, signal);
   }
 
   /** Returns the same bytes in pieces. If they are the whole entry and its CRC-32 is wrong, the stream fails at its end. */

@@ -1,6 +1,7 @@
 // Hands weights to ONNX Runtime without more copies than it needs.
 import type { Archive } from './archive.js';
 import { OnnxarError } from './error.js';
+import { free } from './free.js';
 import { builtin } from './node_file.js';
 import { REACH } from './tensors.js';
 
@@ -91,10 +92,7 @@ export class Feed {
   /** Reads the weights of a model, as far as the runtime does not take them out of the file. */
   async read(graph: string): Promise<void> {
     const uses = this.#uses.get(graph)!;
-    for (const [weight, count] of uses) {
-      if (!weight.isWanted) this.#total += weight.size;
-      weight.want(count);
-    }
+    for (const [weight, count] of uses) this.#total += weight.want(count);
     for (const weight of uses.keys()) {
       if (!this.#isHanded || this.#archive.source.stream) {
         await weight.read(() => this.#archive.read(weight.name, this.#count));
@@ -165,9 +163,9 @@ class Weight {
   readonly name: string;
   readonly size: number;
   offset = 0;
+  bytes: Uint8Array | undefined;
   /** Tensors of models that were read, and have not taken the bytes. */
   #uses: number | undefined;
-  #bytes: Uint8Array | undefined;
   #reading: Promise<void> | undefined;
 
   constructor(name: string, size: number) {
@@ -175,35 +173,29 @@ class Weight {
     this.size = size;
   }
 
-  get bytes(): Uint8Array | undefined {
-    return this.#bytes;
-  }
-
-  get isWanted(): boolean {
-    return this.#uses !== undefined;
-  }
-
-  want(uses: number): void {
+  /** Counts the tensors of a model. Returns how many bytes have to be read for the first one. */
+  want(uses: number): number {
+    const size = this.#uses === undefined ? this.size : 0;
     this.#uses = (this.#uses ?? 0) + uses;
+    return size;
   }
 
   /** Reads the bytes, only once for calls at the same time. */
   async read(bytes: () => Promise<Uint8Array>): Promise<void> {
-    if (this.#bytes) return;
-    this.#reading ??= bytes().then((all) => void (this.#bytes = all));
+    if (this.bytes) return;
+    this.#reading ??= bytes().then((all) => void (this.bytes = all));
     await this.#reading.finally(() => (this.#reading = undefined));
   }
 
   take(begin: number, end: number): Uint8Array | undefined {
     this.#uses!--;
-    return this.#bytes?.subarray(begin, end);
+    return this.bytes?.subarray(begin, end);
   }
 
-  /** Frees the bytes if all tensors took them: at once if the engine can transfer memory, else by garbage collection. */
+  /** Frees the bytes if all tensors took them. */
   freeIfUsed(): void {
     if (this.#uses! > 0) return;
-    const { buffer } = this.#bytes ?? {};
-    this.#bytes = undefined;
-    (buffer as Partial<{ transfer(size: number): void }> | undefined)?.transfer?.(0);
+    free(this.bytes?.buffer);
+    this.bytes = undefined;
   }
 }

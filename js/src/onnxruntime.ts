@@ -1,4 +1,5 @@
 // Makes sessions of onnxruntime-web and onnxruntime-node.
+import { pause } from './abort.js';
 import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './graphs.js';
 import { Feed, mappedAt, mapping, unlessReplaced, withExternal } from './feed.js';
@@ -66,5 +67,6 @@ async function fed<Session>(
   const model = await feed.model(graph);
   const slices = blobs ? await feed.slices(graph) : undefined;
   if (!slices) await feed.read(graph);
+  await pause(0); // in which the engine frees what reading left; while the runtime takes the weights it does not
   return ort.InferenceSession.create(model, withExternal(session, slices ?? feed.externals(graph)));
 }

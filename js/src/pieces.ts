@@ -1,5 +1,6 @@
 // Reads ranges in pieces, and computes their CRC-32.
 import { crc32 } from './crc32.js';
+import { free } from './free.js';
 import type { Source } from './source.js';
 
 const PIECE = 1 << 22; // bytes read at once where the whole is not needed at once
@@ -22,7 +23,7 @@ export interface Pieces {
 export async function piecesOf(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Pieces> {
   const stream = begin < end ? await source.stream?.(begin, end, signal) : undefined;
   const most = Math.min(STREAMED, end - begin);
-  if (stream) return streamed(stream, most);
+  if (stream) return streamed(stream, most, source.isOwn);
   let at = begin;
   const next = async (): Promise<Bytes> => {
     const stop = Math.min(end, at + PIECE);
@@ -33,8 +34,8 @@ export async function piecesOf(source: Source, begin: number, end: number, signa
   return { most: 0, next, cancel: () => Promise.resolve() };
 }
 
-/** Reads a stream; into the caller's memory if it is a stream of bytes. */
-function streamed(stream: ReadableStream<Uint8Array>, most: number): Pieces {
+/** Reads a stream; into the caller's memory if it is a stream of bytes. Pieces that somebody else may have are copied. */
+function streamed(stream: ReadableStream<Uint8Array>, most: number, isOwn?: boolean): Pieces {
   try {
     const reader = stream.getReader({ mode: 'byob' });
     return {
@@ -46,7 +47,10 @@ function streamed(stream: ReadableStream<Uint8Array>, most: number): Pieces {
     const reader = stream.getReader();
     return {
       most: 0,
-      next: async () => new Uint8Array((await reader.read()).value ?? []),
+      async next(): Promise<Bytes> {
+        const { value = new Uint8Array(0) } = await reader.read();
+        return isOwn && value.length === value.buffer.byteLength ? (value as Bytes) : new Uint8Array(value);
+      },
       cancel: () => reader.cancel(),
     };
   }
@@ -70,11 +74,14 @@ export function counted(pieces: Pieces, limit: number, onEnd: (bytes: number, cr
 
 /** Reads all, with the memory of one piece. `onPiece` gets each, and its place. */
 export async function drain(pieces: Pieces, onPiece?: (piece: Bytes, at: number) => void): Promise<void> {
-  let piece: Bytes = new Uint8Array(pieces.most);
-  for (let at = 0; ; at += piece.length) {
-    piece = await pieces.next(new Uint8Array(piece.buffer));
+  let into: Bytes = new Uint8Array(pieces.most);
+  for (let at = 0; ;) {
+    const piece = await pieces.next(into);
     if (piece.length === 0) return;
     onPiece?.(piece, at);
+    at += piece.length;
+    if (pieces.most) into = new Uint8Array(piece.buffer);
+    else free(piece.buffer);
   }
 }
 
@@ -86,7 +93,7 @@ export function streamOf(open: () => Promise<Pieces>): ReadableStream<Bytes> {
     async pull(controller): Promise<void> {
       const asked = controller.byobRequest;
       const pieces = await (opened ??= open());
-      const into = asked?.view ? (asked.view as Bytes) : new Uint8Array(pieces.most);
+      const into = (asked?.view as Bytes | null | undefined) ?? new Uint8Array(pieces.most);
       const { buffer } = into;
       const piece = await pieces.next(into);
       const isDetached = asked !== null && buffer.byteLength === 0;

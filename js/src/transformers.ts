@@ -121,7 +121,7 @@ class Folder {
     this.#archive = archive;
     this.#model = model;
     this.#hasName = ownName !== undefined;
-    const others = archive.graphs().filter((graph) => graph !== MODEL);
+    const others = archive.graphs().slice(1);
     this.#graphs = new Map(others.map((graph) => [graph.slice(0, -'.onnx'.length), graph]));
     if (ownName !== undefined) this.#graphs.set(ownName, MODEL);
   }

@@ -1,6 +1,6 @@
 // Files on servers.
 import { StallTimer, blobOf, bytesFrom, bytesOf, streamOfPieces, type Asked } from './answer.js';
-import { OnnxarError, checkLength } from './error.js';
+import { OnnxarError } from './error.js';
 import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
 import { Retries, isTimeout, refused, shown } from './retry.js';
 import { Waiting, inPieces } from './waiting.js';
@@ -27,7 +27,7 @@ function contentRange(answer: Answer): { begin: number; size: number | undefined
   const text = answer.headers.get('Content-Range');
   if (text === null) return undefined;
   const found = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(text);
-  return { begin: Number(found?.[1] ?? NaN), size: found && found[2] !== '*' ? Number(found[2]) : undefined };
+  return { begin: Number(found?.[1]), size: found && found[2] !== '*' ? Number(found[2]) : undefined };
 }
 
 interface Answer {
@@ -40,6 +40,7 @@ export class UrlSource implements Source {
   readonly url: string;
   readonly size: number;
   readonly version: Version;
+  readonly isOwn: boolean;
   readonly #options: SourceOptions;
   readonly #tail: Uint8Array<ArrayBuffer>;
   readonly #waiting = new Waiting();
@@ -50,6 +51,7 @@ export class UrlSource implements Source {
     this.version = version;
     this.#tail = tail;
     this.#options = options;
+    this.isOwn = !options.fetch;
   }
 
   async read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
@@ -58,11 +60,9 @@ export class UrlSource implements Source {
     const bytes = new Uint8Array(end - begin);
     let filled = 0;
     for await (const piece of this.#bytes(begin, end, signal)) {
+      bytes.set(piece, filled);
       filled += piece.length;
-      if (filled > bytes.length) break;
-      bytes.set(piece, filled - piece.length);
     }
-    checkLength(filled, bytes.length);
     return bytes;
   }
 
@@ -196,9 +196,8 @@ async function openOnce(url: string, options: SourceOptions): Promise<Source> {
   if (answer.status === 206) {
     const bytes = await bytesOf(first, SUFFIX);
     const range = contentRange(answer);
-    const size = range ? range.size : undefined;
-    if (size !== undefined && range!.begin + bytes.length === size) {
-      return new UrlSource(url, versionOf(url, answer, size), bytes, options);
+    if (range && range.begin + bytes.length === range.size) {
+      return new UrlSource(url, versionOf(url, answer, range.size), bytes, options);
     }
     return openByHead(url, options);
   }

@@ -1,5 +1,7 @@
 // Reads blobs synchronously, in workers and windows.
 import { checkLength } from './error.js';
+import { free } from './free.js';
+
 const PIECE = 1 << 22; // a window gets bytes as text, of twice their size
 
 interface BlobReader {
@@ -49,11 +51,11 @@ export class Waiting {
   }
 }
 
-/** Copies the bytes, and frees their own memory, which nothing else does during a synchronous call. */
-function fill(into: Uint8Array, bytes: ArrayBuffer & { transfer?(size: number): ArrayBuffer }): void {
+/** Copies the bytes, and frees their own memory. */
+function fill(into: Uint8Array, bytes: ArrayBuffer): void {
   checkLength(bytes.byteLength, into.length);
   into.set(new Uint8Array(bytes));
-  bytes.transfer?.(0);
+  free(bytes);
 }
 
 /** Copies the lower 8 bits of each character. */

@@ -169,6 +169,49 @@ test('an answer in single bytes needs little memory', async () => {
   assert.equal(execFileSync(process.execPath, words, { encoding: 'utf8' }).trim(), 'zip.end.missing');
 });
 
+/** A `fetch` that answers ranges of these bytes in pieces, which it adds to `pieces`. */
+function inPieces(bytes, pieces) {
+  return async (_, { headers }) => {
+    const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(headers.get('Range'));
+    const [begin, end] = first ? [Number(first), Number(last) + 1] : [Math.max(0, bytes.length - last), bytes.length];
+    let at = begin;
+    const pull = (controller) => {
+      if (at === end) return controller.close();
+      const piece = Uint8Array.from(bytes.subarray(at, Math.min(end, at + 65536)));
+      at += piece.length;
+      pieces.push(piece);
+      controller.enqueue(piece);
+    };
+    const said = { 'Content-Range': `bytes ${begin}-${end - 1}/${bytes.length}` };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 206, headers: said });
+  };
+}
+
+test('frees pieces that fetch made once they are copied', { skip: !ArrayBuffer.prototype.transfer }, async () => {
+  const weight = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => i % 251));
+  const bytes = archive([
+    ['w', weight],
+    ['__MODEL_PROTO', model([['w', weight.length, 'w', 0]])],
+  ]);
+  const own = globalThis.fetch;
+  for (const isGiven of [false, true]) {
+    const pieces = [];
+    const fetch = inPieces(bytes, pieces);
+    if (!isGiven) globalThis.fetch = fetch;
+    try {
+      const opened = await open('http://127.0.0.1:9/', isGiven ? { fetch } : {});
+      await opened.offset('w');
+      pieces.length = 0;
+      assert.deepEqual(Buffer.from(await opened.read('w')), weight);
+    } finally {
+      globalThis.fetch = own;
+    }
+    assert.ok(pieces.length >= 16);
+    const left = pieces.filter(({ length }) => length > 0).length;
+    assert.equal(left, isGiven ? pieces.length : 0, `${left} of ${pieces.length} pieces are there`);
+  }
+});
+
 /** An archive of one weight that was edited so often: each state before the last is between the weight and the model. */
 function edited(times) {
   let made;
