@@ -33,7 +33,7 @@ def local_path(source: str | os.PathLike[str]) -> str:
     """Returns a path as text. Raises usage.argument (an address that pathlib has turned into a path with one slash; NUL in the
     path; surrogates that stand for no byte)."""
     if isinstance(source, pathlib.PurePath) and SHORTENED.match(str(source)) and not os.path.lexists(source):
-        raise usage("pathlib shortens addresses: pass the address as a text", path=str(source))
+        raise usage("pathlib shortens addresses: pass the address as a text", path=shown(str(source).replace(":/", "://", 1)))
     path = os.fsdecode(source)
     try:
         possible = b"\0" not in os.fsencode(path)

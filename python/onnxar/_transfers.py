@@ -49,7 +49,7 @@ def get(
         onnxar.get("https://host/model.onnxar", "new.onnxar", reuse=["old.onnxar"])
     """
     if not isinstance(address, str) or not _core.is_library_address(address):
-        raise usage(f"{address!r} is not an address of HTTP or S3, such as https://host/model.onnxar")
+        raise usage(f"{shown(repr(address))} is not an address of HTTP or S3, such as https://host/model.onnxar")
     expect_timeout(timeout)
     output, old = file_of(output, OUTPUT), [file_of(path, "get") for path in reuse]
     with reporting(progress, "downloading") as tell:
@@ -85,7 +85,7 @@ def put(
         onnxar.put("model.onnxar", "s3://bucket/model.onnxar")
     """
     if not is_address(address):
-        raise usage(f"{address!r} is not an address such as s3://bucket/key")
+        raise usage(f"{shown(repr(address))} is not an address such as s3://bucket/key")
     path = os.path.abspath(local_path(path))
     local = _core.Archive.open(path)
     for name in local.names():

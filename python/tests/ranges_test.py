@@ -232,6 +232,16 @@ class Refusals(RangesTest):
         self.assertEqual(_paths.shown("https://user:pass@host/a?X-Signature=1"), "https://host/a")
         self.assertEqual(_paths.shown("https://user:PASS@WORD@host/a"), "https://host/a")
 
+    def test_refused_address_is_shown_without_secrets(self):
+        secret = "://user:hidden@host/m?key=hidden"
+        for call, source in ((onnxar.open, pathlib.Path(f"https{secret}")), (onnxar.get, f"gs{secret}"), (onnxar.get, f"gs{secret}".encode()),
+                             (onnxar.put, f"gs{secret}".encode())):  # fmt: skip
+            with self.subTest(call=call, source=source):
+                given = (source,) if call is onnxar.open else (self.path, source) if call is onnxar.put else (source, self.folder / "x")
+                said = str(self.refused("usage.argument", call, *given))
+                self.assertIn("//host/m", said)
+                self.assertNotIn("hidden", said)
+
 
 class Functions(RangesTest):
     """Functions for the command's verbs, called with addresses."""
