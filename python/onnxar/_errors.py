@@ -85,6 +85,10 @@ class OutputExistsError(FileError, FileExistsError):
     _errno = errno.EEXIST
 
 
+for _class in (Error, NotFoundError, ArgumentError, FormatError, FileError, MissingFileError, AccessError, OutputExistsError):
+    _class.__module__ = "onnxar"  # what programs import, for tracebacks and pickles
+
+
 @dataclasses.dataclass(frozen=True)
 class Finding:
     """A result of `check`, or a remark of an operation. `severity` is "error", "warning" or "note"."""

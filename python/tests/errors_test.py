@@ -94,6 +94,14 @@ class Errors(ArchiveTest):
             elif kind == "io" and code != "archive.busy":
                 self.assertTrue(issubclass(made, OSError), code)
 
+    def test_tracebacks_have_the_public_names(self):
+        public = [each for each in map(vars(onnxar).get, onnxar.__all__) if isinstance(each, type) and issubclass(each, BaseException)]
+        self.assertGreater(len(public), 5)
+        for each in public:
+            self.assertEqual(f"{each.__module__}.{each.__qualname__}", f"onnxar.{each.__name__}")
+            error = pickle.loads(pickle.dumps(each("io.not_found", "gone", path="/m")))
+            self.assertEqual((type(error), error.path), (each, "/m"))
+
     def test_python_m_onnxar_ends_as_the_command_does(self):
         text = (ROOT / "include/onnxar/error_codes.inc").read_text()
         for code, kind in re.findall(r'ONNXAR_CODE\(\w+,\s+"([^"]+)",\s+(usage|io|format)\)', text):
