@@ -53,7 +53,8 @@ struct RemoteOptions {
   /// A file with names and passwords of hosts; empty: ~/.netrc. They are sent only to the host of the address, not
   /// after a redirect.
   std::filesystem::path netrc = {};
-  /// Sent as `Authorization: Bearer`, only to the host of the address.
+  /// Sent as `Authorization: Bearer`, only to the host of the address, in place of what `netrc` has for it; not if the
+  /// address has a name.
   std::string token = {};
   S3Options s3 = {};
 };

@@ -70,7 +70,7 @@ void set_secrets(curl::Easy* handle, const Address& address, const RemoteOptions
     return;
   }
   if (!is_first_site) return;
-  if (!options.token.empty()) {
+  if (!options.token.empty() && address.name.empty()) {
     set(handle, Option::httpauth, curl::auth_bearer);
     set(handle, Option::xoauth2_bearer, options.token.c_str());
     return;

@@ -138,6 +138,10 @@ class Servers(RemoteCase):
         sent = {each.path: each.headers.get("Authorization") for each in self.server.requests}
         self.assertEqual((sent["/hub"], sent["/far"]), (secret, None))
 
+    def test_address_with_a_name_does_not_get_the_token(self) -> None:
+        address = self.serve(secret="Basic dXNlcjpwYXNz").replace("//", "//user:pass@")
+        self.succeeds("ls", address, env={**os.environ, "ONNXAR_TOKEN": "hidden"})
+
     def test_messages_have_no_secrets(self) -> None:
         address = self.server.address("/none").replace("//", "//user:hidden@") + "?key=hidden"
         said = self.refused("io.not_found", IO, "ls", address)
