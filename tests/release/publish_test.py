@@ -135,6 +135,21 @@ class Packed(FolderCase):
             self.assertEqual(publish.crate_faults(crate, good), ["a.crate is too large"])
 
 
+    def test_package_of_another_version_is_found(self) -> None:
+        self.write("npm/onnxar-9.9.9.tgz", b"of an earlier run")
+
+        def packs(name: str) -> publish.Found:
+            def run(*words: object) -> tuple[bool, str]:
+                (Path(str(words[-1])) / name).write_bytes(b"")
+                return True, ""
+
+            with unittest.mock.patch.multiple(publish, PLACE=self.folder, VERSION="9.9.9", said=run, npm_faults=lambda *_: []):
+                return publish.npm()
+
+        self.assertEqual(packs("onnxar-9.9.8.tgz").faults, ["what was packed is onnxar-9.9.8.tgz, expected onnxar-9.9.9.tgz"])
+        self.assertEqual(packs("onnxar-9.9.9.tgz").faults, [])
+
+
 class Central(FolderCase):
     def faults(self, text: str) -> list[str]:
         pom = self.folder / "pom.xml"
@@ -154,6 +169,12 @@ class Central(FolderCase):
         self.assertIn(f"expected {publish.GROUP}:onnxar:{VERSION}", self.faults(text.replace(f"<version>{VERSION}<", "<version>1.0.0-SNAPSHOT<", 1))[0])
         self.assertIn("depends on a SNAPSHOT", self.faults(text.replace("<version>2.15.0<", "<version>2.15.0-SNAPSHOT<"))[0])
         self.assertIn("has repositories", self.faults(text.replace("  <build>", "  <repositories/>\n  <build>", 1))[0])
+
+    def test_files_of_another_version_are_not_uploaded(self) -> None:
+        self.write("central/io/onnxar-0.9.0.pom", b"of an earlier run")
+        with unittest.mock.patch.multiple(publish, PLACE=self.folder, said=lambda *_, **__: (False, "")):
+            publish.maven()
+        self.assertEqual(list(self.folder.rglob("*.pom")), [])
 
     def test_jars_are_complete_and_laid_out_with_sums(self) -> None:
         for kind, name in central.KINDS.items():

@@ -100,6 +100,12 @@ def pypi() -> Found:
 # --- npm and crates.io -----------------------------------------------------------------------------------------------
 
 
+def named(made: list[Path], name: str, faults: Callable[[Path], list[str]]) -> Found:
+    """Returns what is wrong with the archive that was made, which must have this name."""
+    names = {path.name for path in made}
+    return Found(name, faults(made[0]) if names == {name} else [f"what was packed is {', '.join(sorted(names)) or 'nothing'}, expected {name}"])
+
+
 def packed_faults(archive: Path, top: str, wanted: set[str]) -> list[str]:
     """Returns the files that the archive lacks, or has only as links."""
     with tarfile.open(archive) as opened:
@@ -120,11 +126,12 @@ def npm_faults(archive: Path, text: str) -> list[str]:
 
 
 def npm() -> Found:
-    PLACE.mkdir(parents=True, exist_ok=True)
+    place, name = PLACE / "npm", f"onnxar-{VERSION}.tgz"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
     python = ROOT / "build/node_venv/bin/python"
-    good, text = said(python, "-B", ROOT / "js/tools/web.py", ROOT / "build/web", "--publish", PLACE)
-    archive = PLACE / f"onnxar-{VERSION}.tgz"
-    return Found(archive.name, npm_faults(archive, text) if good else [failure("npm publish --dry-run", text)])
+    good, text = said(python, "-B", ROOT / "js/tools/web.py", ROOT / "build/web", "--publish", place)
+    return named(list(place.iterdir()), name, lambda made: npm_faults(made, text)) if good else Found(name, [failure("npm publish --dry-run", text)])
 
 
 def crate_faults(archive: Path, text: str) -> list[str]:
@@ -137,8 +144,8 @@ def crates() -> Found:
     target, name = WORK / "cargo", f"onnxar-{VERSION}.crate"
     shutil.rmtree(target / "package", ignore_errors=True)
     good, text = said("cargo", "publish", "--dry-run", "--locked", "--manifest-path", ROOT / "reader/rust/Cargo.toml", "--target-dir", target)
-    archives = list((target / "package").rglob(name))  # its folder depends on the version of cargo
-    return Found(name, crate_faults(archives[0], text) if good and archives else [failure("cargo publish --dry-run", text)])
+    made = list((target / "package").rglob("onnxar-*.crate"))  # its folder depends on the version of cargo
+    return named(made, name, lambda made: crate_faults(made, text)) if good else Found(name, [failure("cargo publish --dry-run", text)])
 
 
 # --- Maven Central and the tag ---------------------------------------------------------------------------------------
@@ -147,6 +154,7 @@ def crates() -> Found:
 def maven() -> Found:
     pom, built = ROOT / "reader/java/pom.xml", WORK / "java"
     what = f"{GROUP}:onnxar:{VERSION}, not signed"
+    shutil.rmtree(PLACE / "central", ignore_errors=True)  # the person uploads all that is in it
     good, text = said("mvn", "-B", "-q", "-DskipTests", f"-Doutput={built}", "clean", "verify", cwd=pom.parent)
     if not good:
         return Found(what, [failure("mvn verify", text)])
