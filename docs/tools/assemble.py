@@ -25,6 +25,7 @@ VIEWER = """```{raw} html
 <p><a href="../viewer/index.html">The viewer in a page of its own</a></p>
 ```
 """
+DEMO = Path("js/demo/index.html")  # its place in the site has the viewer, which needs no server
 BADGES = re.compile(r"^\[!\[.*\n", re.MULTILINE)  # their pictures come from the network, which the site does not need
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -52,6 +53,8 @@ class Tree:
         if re.match(r"[a-z]+:", target) or not name:
             return found[0]
         path = Path(os.path.normpath(page.parent / name))
+        if path == DEMO:
+            return f'<a href="{os.path.relpath("viewer/index.html", page.parent)}">{label[1:-1]}</a>'
         if (ROOT / path).is_dir():
             return f"{label}({os.path.join(name, 'README.md')})" if path / "README.md" in self.pages else label[1:-1]
         if not (ROOT / path).is_file():

@@ -79,6 +79,13 @@ class Site(FolderCase):
         self.assertLess(text.index("ready to be mapped"), text.index("<iframe"))
         self.assertLess(text.index("<iframe"), text.index("{toctree}"))
 
+    def test_links_to_the_demo_lead_to_the_viewer(self) -> None:
+        tree = assemble.Tree(self.folder)
+        for page in tree.pages:
+            tree.add(page)
+        self.assertIn('<a href="../viewer/index.html">', (tree.source / "js/README.md").read_text())
+        self.assertEqual(list(tree.source.rglob("*.html")), [])  # what they need would not be beside them
+
     def test_no_page_shows_badges_from_the_network(self) -> None:
         self.write("tree/README.md", f"# a\n{public.BADGES}\n\n![a picture](a.png)\n".encode())
         self.write("tree/a.png", b"")
