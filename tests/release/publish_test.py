@@ -135,6 +135,11 @@ class Packed(FolderCase):
             self.assertEqual(publish.crate_faults(crate, good), ["a.crate is too large"])
 
 
+    def test_failure_shows_the_first_error(self) -> None:
+        said = "\x1b[1mScanning errors.js\x1b[m\n[ERROR] A.java:[3,1] class expected\n" + "[Help 1] read this\n" * 20
+        self.assertEqual(publish.failure("mvn", said).splitlines()[:2], ["mvn failed:", "[ERROR] A.java:[3,1] class expected"])
+        self.assertEqual(publish.failure("npm", "step\n" * 20 + "the end").splitlines(), ["npm failed:", *["step"] * 7, "the end"])
+
     def test_package_of_another_version_is_found(self) -> None:
         self.write("npm/onnxar-9.9.9.tgz", b"of an earlier run")
 

@@ -48,7 +48,10 @@ def said(*command: object, cwd: Path = ROOT) -> tuple[bool, str]:
 
 
 def failure(name: str, text: str) -> str:
-    return f"{name} failed:\n" + "\n".join(text.strip().splitlines()[-MOST_LINES:])
+    """Returns the lines from the first error on, for what Maven says last is advice; without one, the last lines."""
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).strip().splitlines()
+    first = next((at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)), -MOST_LINES)
+    return "\n".join([f"{name} failed:", *lines[first:][:MOST_LINES]])
 
 
 # --- PyPI ------------------------------------------------------------------------------------------------------------
