@@ -31,6 +31,12 @@ function progress(done, total) {
   at('progress').value = total ? done / total : 1;
 }
 
+/** Browsers throw a TypeError with no reason for an address that they cannot or may not read. */
+const reasonOf = (error) =>
+  error instanceof TypeError
+    ? `The browser cannot read this address; its server must answer, and allow this page to read it (${error.message}).`
+    : error.message;
+
 /** One work at a time, with a progress and a way to end it. Gives whether it came to its end. */
 async function doing(what, work) {
   ended.abort();
@@ -41,7 +47,7 @@ async function doing(what, work) {
   try {
     say(await work(own.signal));
   } catch (error) {
-    if (ended === own) say(own.signal.aborted ? `${what}: cancelled.` : error.message);
+    if (ended === own) say(own.signal.aborted ? `${what}: cancelled.` : reasonOf(error));
   } finally {
     if (ended === own) at('work').hidden = true;
   }
@@ -51,6 +57,7 @@ async function doing(what, work) {
 
 const show = (source, name) =>
   doing(`Opening ${name}`, async (signal) => {
+    at('model').hidden = true; // of an earlier model, if this one cannot be opened
     const begin = performance.now();
     const metadata = await parseOnnxMetadata(source, { request: { signal } });
     const archive = metadata.format === 'onnxar' ? await open(source) : undefined;

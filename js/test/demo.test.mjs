@@ -183,6 +183,10 @@ describe('the demo', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () => {
     await tab.fill('#url', '/files/none.onnxar');
     await tab.press('#url', 'Enter');
     await says('the server answered 404');
+    assert.ok(await tab.isHidden('#model'), 'nothing of the model before it is shown');
+    await tab.fill('#url', 'javascript:0');
+    await tab.press('#url', 'Enter');
+    await says('cannot read this address');
   });
 
   test('the list resumes a cancelled download', limit, async () => {

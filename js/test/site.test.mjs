@@ -63,6 +63,15 @@ describe('the documentation', { skip: !site && 'ONNXAR_SITE is not set' }, () =>
     });
   }
 
+  test('says what is wrong with a file, and shows no other', limit, async () => {
+    const viewer = await viewerOf(await opened(360));
+    await viewer.setInputFiles('#file', sample);
+    await viewer.waitForSelector('#model', { state: 'visible' });
+    await viewer.setInputFiles('#file', { name: 'text.onnx', mimeType: '', buffer: Buffer.from('no model') });
+    await viewer.waitForFunction(() => /^text.onnx: .* neither/.test(document.getElementById('status').textContent));
+    assert.ok(await viewer.isHidden('#model'));
+  });
+
   test('no page is wider than a screen of 360 pixels', limit, async () => {
     const tab = await opened(360);
     const first = tab.url();
