@@ -77,7 +77,7 @@ export class StallTimer {
 
   #late(): OnnxarError {
     const what = `no answer, or less than 1 KiB/s, for ${this.#limit} ms`;
-    return failure('timeout', `${shown(this.#url)}: ${what}; set a longer timeout, or 0 for no limit`);
+    return failure('remote.timeout', `${shown(this.#url)}: ${what}; set a longer timeout, or 0 for no limit`);
   }
 }
 
@@ -87,7 +87,7 @@ export interface Asked {
   timer: StallTimer;
 }
 
-const tooMany = (): OnnxarError => failure('cut', 'more bytes came than requested');
+const tooMany = (): OnnxarError => failure('remote.answer', 'more bytes came than requested');
 
 /** Returns the body in pieces. Throws `error()` if it has more than `most` bytes. */
 export async function* bodyOf(

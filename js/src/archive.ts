@@ -2,7 +2,7 @@
 import * as container from './container.js';
 import type { Directory, Entry, Header, Limits } from './container.js';
 import { crc32 } from './crc32.js';
-import { OnnxarError, failure, numberFrom, checkRule } from './error.js';
+import { OnnxarError, checkLength, checkRule, failure, numberFrom, tooLarge } from './error.js';
 import { MODEL, isGraph } from './graphs.js';
 import { openPath } from './node_file.js';
 import { openSource, type Openable } from './openable.js';
@@ -178,10 +178,10 @@ export class Archive {
     const { graph = MODEL, offset = 0 } = options;
     const isOffset = Number.isSafeInteger(offset) && offset >= 0 && offset % 64 === 0;
     if (!isOffset || !Number.isSafeInteger(offset + this.source.size) || typeof location !== 'string' || !location) {
-      throw failure('argument', 'a link takes a name, and an offset that is a multiple of 64');
+      throw failure('usage.argument', 'a link takes a name, and an offset that is a multiple of 64');
     }
     const own = this.#headers.find(({ name }) => name.toLowerCase() === location.toLowerCase());
-    if (own) throw new OnnxarError('overlap', own.name);
+    if (own) throw failure('usage.own_name', 'an entry has the name of the archive in the link', own.name);
     const marker = [
       ...pair(14, 'onnxar.link.archive', location),
       ...(offset ? pair(14, 'onnxar.link.offset', String(offset)) : []),
@@ -214,7 +214,7 @@ export class Archive {
     }).run();
     const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
     const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, read.model.length);
-    if (total > MOST_BYTES) throw new OnnxarError('expansion', graph);
+    if (total > MOST_BYTES) throw tooLarge(graph);
     const fields: Uint8Array[] = [];
     await inTurn(linked, async (site, index) => {
       const kept = withoutLink(read.model, site);
@@ -229,7 +229,7 @@ export class Archive {
     let next = 0;
     const walk = this.#walk(graph, read, ({ entry }) => (entry === undefined ? undefined : fields[next++]));
     const size = walk.run();
-    if (size > MOST_BYTES) throw new OnnxarError('expansion', graph);
+    if (size > MOST_BYTES) throw tooLarge(graph);
     return walk.rewritten(size);
   }
 
@@ -242,7 +242,7 @@ export class Archive {
 
   #header(name: string): Header {
     const found = this.#byName.get(name);
-    if (!found) throw new OnnxarError('unknown', name);
+    if (!found) throw failure('usage.no_such_entry', 'there is no such entry', name);
     return found;
   }
 
@@ -297,7 +297,7 @@ export class Archive {
     const data = await this.#place(header, signal);
     const pieces = await piecesOf(this.source, data + begin, data + end, signal);
     return counted(pieces, end - begin, (bytes, crc) => {
-      if (bytes !== end - begin) throw new OnnxarError('cut', header.name);
+      checkLength(bytes, end - begin, header.name);
       checkRule('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
     });
   }
@@ -323,7 +323,7 @@ export async function open(from: Openable, options: OpenOptions = {}): Promise<A
 
 function checkPart({ name, size }: Header, begin: number, end: number): void {
   if (Number.isSafeInteger(begin) && Number.isSafeInteger(end) && begin >= 0 && begin <= end && end <= size) return;
-  throw failure('argument', `bytes ${begin} to ${end} of an entry of ${size}`, name);
+  throw failure('usage.argument', `bytes ${begin} to ${end} of an entry of ${size}`, name);
 }
 
 async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<FileView> {

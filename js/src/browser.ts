@@ -1,5 +1,5 @@
 // Keeps archives in the browser's private files, or in IndexedDB.
-import { OnnxarError, failure } from './error.js';
+import { changed, failure } from './error.js';
 import { NOTE, isFolder, lengthOf, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';
 
@@ -54,7 +54,7 @@ abstract class BlobPlace {
 
   async whole(folder: string, note: Note): Promise<Blob> {
     const blob = new Blob(await this.#some(folder, 0, pieceCount(note)));
-    if (blob.size !== note.size) throw new OnnxarError('changed');
+    if (blob.size !== note.size) throw changed();
     return blob;
   }
 
@@ -187,7 +187,7 @@ async function openDatabase(): Promise<IDBDatabase> {
     };
     return await done(opening);
   } catch {
-    throw failure('closed', 'this page may not keep files; read the archive by its URL instead');
+    throw failure('io.permission', 'this page may not keep files; read the archive by its URL instead');
   }
 }
 
@@ -267,7 +267,7 @@ class DatabasePlace extends BlobPlace implements Place {
     const { all } = stores;
     return new Promise((resolve, reject) => {
       all.oncomplete = (): void => resolve();
-      all.onabort = (): void => reject(all.error ?? new OnnxarError('changed'));
+      all.onabort = (): void => reject(all.error ?? changed());
       make(stores);
     });
   }

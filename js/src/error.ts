@@ -89,26 +89,30 @@ const RULES = {
   G6: ['archive.graph.shadow', "an entry in the graph's folder hides the one that a tensor names"],
 } as const;
 
-/** Failures that no rule of the format names; '' where each has words of its own. */
-const OTHERS = {
-  changed: ['io.changed', 'the file changed while it was read; open it again'],
-  timeout: ['remote.timeout', ''],
-  full: ['io.disk_full', ''],
-  missing: ['io.not_found', ''],
-  file: ['io.not_a_file', 'it is not a regular file'],
-  closed: ['io.permission', ''],
-  http: ['io.http', ''],
-  cut: ['io.short_read', 'the source returned a different number of bytes'],
-  unknown: ['usage.entry', 'there is no entry with this name'],
-  argument: ['usage.argument', ''],
-  overlap: ['usage.own_name', 'an entry has the name that the link gives to the archive'],
-  stale: ['onnx.link.stale', 'the archive was replaced while the session was created; create it again'],
-  expansion: ['onnx.model.expansion', 'the model in memory would have over 2^31 - 1 bytes'],
-} as const;
+/** The codes of failures that no rule of the format names. Where they are thrown, there are words for each. */
+type Code =
+  | 'io.changed'
+  | 'io.disk_full'
+  | 'io.failed'
+  | 'io.not_a_file'
+  | 'io.not_found'
+  | 'io.permission'
+  | 'io.source_size'
+  | 'onnx.link.stale'
+  | 'onnx.model.expansion'
+  | 'onnx.model.too_large'
+  | 'remote.answer'
+  | 'remote.no_ranges'
+  | 'remote.refused'
+  | 'remote.timeout'
+  | 'remote.unreachable'
+  | 'usage.argument'
+  | 'usage.no_such_entry'
+  | 'usage.own_name';
 
-const ALL = { ...RULES, ...OTHERS };
+export type Rule = keyof typeof RULES | Code;
 
-export type Rule = keyof typeof ALL;
+const BREACHES: Partial<Record<Rule, readonly [code: string, breach: string]>> = RULES;
 
 /**
  * Thrown by all calls. `code` is a stable id. If a rule of the specification was broken, `rule` names it, and the code is
@@ -123,15 +127,25 @@ export class OnnxarError extends Error {
   readonly offset: number | bigint | undefined;
 
   constructor(rule: Rule, entry = '', offset?: number | bigint, detail?: string) {
-    const [code, breach] = ALL[rule];
+    const [code, breach] = BREACHES[rule] ?? [rule];
     const place = offset === undefined ? '' : ` at byte ${offset}`;
     super(`${code}${entry && ` in ${JSON.stringify(entry)}`}${place}: ${detail ?? breach}`);
     this.name = 'OnnxarError';
     this.code = code;
-    this.rule = rule in RULES ? rule : '';
+    this.rule = code === rule ? '' : rule;
     this.entry = entry;
     this.offset = offset;
   }
+}
+
+/** Returns the error for a file that is no longer the one that was opened. */
+export function changed(offset?: number, name = 'the file'): OnnxarError {
+  return new OnnxarError('io.changed', '', offset, `${name} changed while it was read; open it again`);
+}
+
+/** Returns the error for a model that no runtime can parse. */
+export function tooLarge(graph: string): OnnxarError {
+  return failure('onnx.model.too_large', 'the model in memory would have over 2^31 - 1 bytes', graph);
 }
 
 /** Returns an error that is about no place in a file. */
@@ -152,10 +166,10 @@ export function checkRule(
 /** Returns the value of an option. Throws if it is not a number from `least` on. */
 export function numberFrom(least: number, name: string, value: number): number {
   if (typeof value === 'number' && value >= least) return value;
-  throw failure('argument', `${name} is ${String(value)}; it has to be a number from ${least} on`);
+  throw failure('usage.argument', `${name} is ${String(value)}; it has to be a number from ${least} on`);
 }
 
 /** Throws if another number of bytes came than was asked for. */
-export function checkLength(count: number, wanted: number): void {
-  if (count !== wanted) throw failure('cut', `${count} bytes came, not ${wanted}`);
+export function checkLength(count: number, wanted: number, entry?: string): void {
+  if (count !== wanted) throw failure('io.source_size', `${count} bytes came, not ${wanted}`, entry);
 }

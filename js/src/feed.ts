@@ -1,6 +1,6 @@
 // Hands weights to ONNX Runtime without more copies than it needs.
 import type { Archive } from './archive.js';
-import { OnnxarError } from './error.js';
+import { failure } from './error.js';
 import { free } from './free.js';
 import { builtin } from './node_file.js';
 import { REACH } from './tensors.js';
@@ -32,7 +32,9 @@ export const mappedAt = (env: RuntimeEnv, { source }: Archive): string | undefin
 /** Returns what was made by mapping the archive at `path`. Throws if the file was replaced meanwhile. */
 export async function unlessReplaced<T>(archive: Archive, path: string | undefined, made: Promise<T>): Promise<T> {
   const result = await made;
-  if (path !== undefined && !(await archive.isAt(path))) throw new OnnxarError('stale');
+  if (path !== undefined && !(await archive.isAt(path))) {
+    throw failure('onnx.link.stale', 'the archive was replaced while the session was created; create it again');
+  }
   return result;
 }
 

@@ -1,5 +1,5 @@
 // Keeps archives in a folder, for Node.
-import { OnnxarError, failure } from './error.js';
+import { changed, failure } from './error.js';
 import { FolderLock } from './lock.js';
 import { NOTE, isFolder, newFolder, parsed, pieceCount, written } from './place.js';
 import type { Bytes, LockOptions, Note, Place } from './place.js';
@@ -162,14 +162,14 @@ export class NodePlace implements Place {
   async read(folder: string, _: Note, begin: number, end: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(end - begin);
     const filled = await this.#with(this.#at(folder, ARCHIVE), 'r', (file) => fill(bytes, file, begin));
-    if (filled < bytes.length) throw new OnnxarError('cut');
+    if (filled < bytes.length) throw changed();
     return bytes;
   }
 
   async whole(folder: string, { size }: Note): Promise<URL> {
     const path = this.#at(folder, ARCHIVE);
     const { size: kept } = await this.#with(path, 'r', (file) => file.stat());
-    if (kept !== size) throw new OnnxarError('changed');
+    if (kept !== size) throw changed();
     return (builtin('url') as { pathToFileURL(path: string): URL }).pathToFileURL(path);
   }
 
@@ -210,7 +210,7 @@ export class NodePlace implements Place {
 const notAFolder = (path: string) => (error: { code?: string }) => {
   if (!['EEXIST', 'ENOENT', 'ENOTDIR', 'ELOOP'].includes(error.code ?? '')) throw error;
   const what = `${path} is not a folder and cannot be created; give the store another folder`;
-  throw failure('argument', what);
+  throw failure('usage.argument', what);
 };
 
 /** Returns the number of bytes read. */

@@ -50,7 +50,7 @@ export class FolderLock {
     const own = await this.#take(hashed(name), isTry, signal);
     if (own === undefined) return undefined;
     const lost = new AbortController();
-    const beat = (): void => void this.#touch(own).then((is) => is || lost.abort(failure('changed', TAKEN)));
+    const beat = (): void => void this.#touch(own).then((is) => is || lost.abort(failure('io.changed', TAKEN)));
     const timer = setInterval(beat, BEAT) as unknown as { unref(): void } & number;
     timer.unref();
     try {

@@ -1,5 +1,5 @@
 // Files of Node.
-import { OnnxarError, failure, type Rule } from './error.js';
+import { OnnxarError, changed, failure, type Rule } from './error.js';
 import type { Source } from './source.js';
 
 interface Stats {
@@ -26,7 +26,7 @@ export class HandleSource implements Source {
   readonly #state: string;
 
   constructor(handle: FileHandleLike, stats: Stats, path?: string) {
-    if (stats.isFile?.() === false) throw new OnnxarError('file');
+    if (stats.isFile?.() === false) throw failure('io.not_a_file', 'it is not a regular file');
     this.#handle = handle;
     this.size = Number(stats.size);
     this.#state = stateOf(stats);
@@ -39,10 +39,10 @@ export class HandleSource implements Source {
     while (filled < bytes.length) {
       const most = Math.min(bytes.length - filled, MOST_AT_ONCE);
       const { bytesRead } = await this.#handle.read(bytes, filled, most, begin + filled);
-      if (bytesRead === 0) throw new OnnxarError('changed', '', begin + filled);
+      if (bytesRead === 0) throw changed(begin + filled);
       filled += bytesRead;
     }
-    if (stateOf(await this.#handle.stat({ bigint: true })) !== this.#state) throw new OnnxarError('changed');
+    if (stateOf(await this.#handle.stat({ bigint: true })) !== this.#state) throw changed();
     return bytes;
   }
 
@@ -52,10 +52,10 @@ export class HandleSource implements Source {
     for (let filled = 0; filled < into.length;) {
       const most = Math.min(into.length - filled, MOST_AT_ONCE);
       const count = files.readSync(this.#handle.fd, into, filled, most, begin + filled);
-      if (count === 0) throw new OnnxarError('changed', '', begin + filled);
+      if (count === 0) throw changed(begin + filled);
       filled += count;
     }
-    if (stateOf(files.fstatSync(this.#handle.fd, { bigint: true })) !== this.#state) throw new OnnxarError('changed');
+    if (stateOf(files.fstatSync(this.#handle.fd, { bigint: true })) !== this.#state) throw changed();
     return true;
   }
 
@@ -85,7 +85,7 @@ export function builtin(name: string): unknown {
 
 export async function openFileUrl(url: string): Promise<Source> {
   const path = (builtin('url') as { fileURLToPath(url: string): string } | undefined)?.fileURLToPath(url);
-  if (path === undefined) throw failure('argument', 'file: URLs are for Node from 20.16 on');
+  if (path === undefined) throw failure('usage.argument', 'file: URLs are for Node from 20.16 on');
   return openPath(path);
 }
 
@@ -102,16 +102,17 @@ export async function openPath(path: string): Promise<Source & { close(): Promis
       throw error;
     }
   } catch (error) {
-    const rule = FAILURES[(error as { code: string }).code];
-    throw rule ? failure(rule, `${(error as Error).message}; look at path and permissions`) : error;
+    if (error instanceof OnnxarError) throw error;
+    const code = FAILURES[(error as { code: string }).code] ?? 'io.failed';
+    throw failure(code, `${(error as Error).message}; look at path and permissions`);
   }
 }
 
-/** Errors of Node that have a code of this package. */
+/** The codes of Node's errors; others are `io.failed`. */
 const FAILURES: Record<string, Rule | undefined> = {
-  ENOENT: 'missing',
-  ENOTDIR: 'missing',
-  EACCES: 'closed',
-  EPERM: 'closed',
-  ENXIO: 'file', // a socket
+  ENOENT: 'io.not_found',
+  ENOTDIR: 'io.not_found',
+  EACCES: 'io.permission',
+  EPERM: 'io.permission',
+  ENXIO: 'io.not_a_file', // a socket
 };

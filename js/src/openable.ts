@@ -18,5 +18,5 @@ export async function openSource(from: Openable, options: SourceOptions = {}): P
   const object = Object(from) as FileHandleLike | Source; // undefined is not a source either
   if ('stat' in object) return new HandleSource(object, await object.stat({ bigint: true }));
   if ('read' in object && 'size' in object) return object;
-  throw failure('argument', 'open takes a URL, Blob, ArrayBuffer, Uint8Array, Node file or Source');
+  throw failure('usage.argument', 'open takes a URL, Blob, ArrayBuffer, Uint8Array, Node file or Source');
 }

@@ -1,6 +1,6 @@
 // Which failed requests are sent again, and when. A test compares these rules with those of src/remote.
 import { pause } from './abort.js';
-import { OnnxarError, failure } from './error.js';
+import { OnnxarError, failure, type Rule } from './error.js';
 
 const RETRIES = 5; // of a request that brought fewer than ENOUGH bytes
 const STALLS = 1; // of these, for servers that were too slow: each takes long
@@ -19,17 +19,26 @@ export function shown(text: string): string {
 /** Errors after which the same request may succeed, and the ms that the server asks to wait. */
 const transient = new WeakMap<object, number>();
 
+/** Returns the code of an answer that is not asked for again. `fetch` hides status 407. */
+function codeOf(status: number): Rule {
+  if (status === 404 || status === 410) return 'io.not_found';
+  if (status === 401 || status === 403) return 'io.permission';
+  return status < 300 ? 'remote.answer' : 'remote.refused';
+}
+
 /** Returns an error for a failed or unexpected answer; `status` is 0 if there was none. */
 export function refused(url: string, status: number, what: string, headers?: Pick<Headers, 'get'>): OnnxarError {
-  const error = failure('http', `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`);
+  const isTransient = status === 0 || STATUSES.includes(status);
+  const code = isTransient ? 'remote.unreachable' : codeOf(status);
+  const error = failure(code, `${shown(url)}: ${shown(what)}${status ? ` (HTTP ${status})` : ''}`);
   const asked = Number(headers?.get('Retry-After')) * 1000 || 0; // it may be a date
-  if (status === 0 || STATUSES.includes(status)) transient.set(error, Math.min(asked, LONGEST_PAUSE));
+  if (isTransient) transient.set(error, Math.min(asked, LONGEST_PAUSE));
   return error;
 }
 
 /** Returns an error for a body that ended before all bytes came. */
 export function tooShort(count: number, wanted: number): OnnxarError {
-  const error = failure('cut', `${count} bytes came, not ${wanted}`);
+  const error = failure('remote.unreachable', `${count} bytes came, not ${wanted}`);
   transient.set(error, 0);
   return error;
 }

@@ -3,7 +3,7 @@ import { anyOf, unlessAborted } from './abort.js';
 import { Archive, limitsOf, open, type OpenOptions } from './archive.js';
 import { browserPlace } from './browser.js';
 import { Download } from './download.js';
-import { OnnxarError, failure, numberFrom } from './error.js';
+import { OnnxarError, changed, failure, numberFrom } from './error.js';
 import type { OnProgress } from './feed.js';
 import { NodePlace } from './folder.js';
 import { builtin } from './node_file.js';
@@ -58,7 +58,7 @@ export class Store {
     this.#piece = numberFrom(1, 'piece', piece);
     const isFolder = folder === undefined || (typeof folder === 'string' && folder !== '');
     if (!Number.isSafeInteger(piece) || !isFolder) {
-      throw failure('argument', `a store takes a whole number as piece, and the path of a folder`);
+      throw failure('usage.argument', `a store takes a whole number as piece, and the path of a folder`);
     }
     let place: Promise<Place> | undefined;
     this.#place = () => (place ??= builtin('fs') ? Promise.resolve(new NodePlace(folder)) : browserPlace());
@@ -82,7 +82,7 @@ export class Store {
       if (!isFull(error) && !isReadOnly(error)) throw error;
       const kept = options.refresh ? undefined : await complete(place, name); // a disk without locks can be read
       if (kept) return this.#use(place, kept, options.onProgress);
-      throw failure(isFull(error) ? 'full' : 'closed', `${shown(name)}: ${unwritten}`);
+      throw failure(isFull(error) ? 'io.disk_full' : 'io.permission', `${shown(name)}: ${unwritten}`);
     }
   }
 
@@ -115,7 +115,7 @@ export class Store {
     try {
       await locked(place, name, () => deleteOthers(place, name), {});
     } catch (error) {
-      throw isReadOnly(error) ? failure('closed', `${shown(name)}: ${unwritten}`) : error;
+      throw isReadOnly(error) ? failure('io.permission', `${shown(name)}: ${unwritten}`) : error;
     }
   }
 
@@ -160,7 +160,7 @@ export class Store {
     } catch (error) {
       if (isFull(error)) throw tooFull(url, size);
       if (hasName(error, 'EFBIG')) throw tooLarge(url, size);
-      if (isChanged(error) && !(error instanceof OnnxarError)) throw new OnnxarError('changed');
+      if (isChanged(error) && !(error instanceof OnnxarError)) throw changed();
       throw error;
     } finally {
       await reuse?.close();
@@ -270,7 +270,7 @@ async function unlessDamaged(place: Place, folder: string, note: Note, archive: 
     const whole = await place.whole(folder, note);
     const kept = await open(whole);
     try {
-      if (kept.directoryCrc32 !== archive.directoryCrc32) throw new OnnxarError('changed');
+      if (kept.directoryCrc32 !== archive.directoryCrc32) throw changed();
       for (const { name } of kept.entries) await kept.offset(name);
     } finally {
       await kept.close();
@@ -278,7 +278,7 @@ async function unlessDamaged(place: Place, folder: string, note: Note, archive: 
     return whole;
   } catch (error) {
     await place.delete(folder);
-    throw error instanceof OnnxarError ? new OnnxarError('changed') : error;
+    throw error instanceof OnnxarError ? changed() : error;
   }
 }
 
@@ -303,12 +303,12 @@ const isChanged = (error: unknown): boolean => hasName(error, 'io.changed', 'Not
 function tooFull(url: string, missing: number, room?: number): OnnxarError {
   const there = room === undefined ? '' : `, and there is room for ${Math.max(room, 0)}`;
   const what = `${shown(url)} needs ${missing} bytes${there}; delete others, or read it by its URL`;
-  return failure('full', what);
+  return failure('io.disk_full', what);
 }
 
 function tooLarge(url: string, size: number): OnnxarError {
   const what = `${shown(url)} has ${size} bytes, more than the system lets a file have; give another folder`;
-  return failure('full', what);
+  return failure('io.disk_full', what);
 }
 
 // --- one at a time ---------------------------------------------------------------------------------------------------

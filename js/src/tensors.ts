@@ -241,7 +241,7 @@ export function keeping<T extends Tensor>(tensors: T[]): (tensor: T) => void {
   return (tensor) => {
     values += 1 + tensor.shape.length;
     const what = `the model has more than ${MOST_VALUES} tensors and dimensions`;
-    if (values > MOST_VALUES) throw failure('expansion', what, tensor.graph);
+    if (values > MOST_VALUES) throw failure('onnx.model.expansion', what, tensor.graph);
     tensors.push(tensor);
   };
 }

@@ -1,8 +1,8 @@
 // Files on servers.
 import { StallTimer, blobOf, bytesFrom, bytesOf, streamOfPieces, type Asked } from './answer.js';
-import { OnnxarError } from './error.js';
-import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
-import { Retries, isTimeout, refused, shown } from './retry.js';
+import { changed, failure, type OnnxarError } from './error.js';
+import { BlobSource, type Source, type SourceOptions } from './source.js';
+import { Retries, isTimeout, refused, shown, tooShort } from './retry.js';
 import { Waiting, inPieces } from './waiting.js';
 
 /** Size of the first request, for the end of the file: the end records, and for most models the directory and the graph. */
@@ -106,9 +106,7 @@ export class UrlSource implements Source {
       (etag ?? answer.headers.get('ETag')) !== answer.headers.get('ETag') ||
       modified !== answer.headers.get('Last-Modified') ||
       (range?.size ?? size) !== size;
-    if (differs || answer.status !== 206) {
-      throw new OnnxarError('changed', '', begin, `${shown(this.url)} changed while it was read; open it again`);
-    }
+    if (differs || answer.status !== 206) throw changed(begin, shown(this.url));
     if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
   }
 
@@ -219,7 +217,7 @@ async function openWithoutSuffix(url: string, options: SourceOptions, first: Ask
 async function wholeOf(url: string, asked: Asked, size: number | undefined): Promise<Source> {
   const most = size === undefined ? MOST_UNSAID : MOST_WHOLE;
   const what = `the server ignores ranges, and the file has more than ${most} bytes; download it first`;
-  const tooLarge = (): OnnxarError => refused(url, asked.answer.status, what);
+  const tooLarge = (): OnnxarError => failure('remote.no_ranges', `${shown(url)}: ${what}`);
   if (size === undefined) return new BlobSource(await blobOf(asked, most, tooLarge));
   if (size <= most) return new BlobSource(await blobOf(asked, size));
   asked.timer.end();
@@ -241,6 +239,6 @@ async function openBySize(url: string, options: SourceOptions, size: number): Pr
   const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
   const tail = await bytesOf(asked, size - begin);
-  exactly(tail, size - begin);
+  if (tail.length < size - begin) throw tooShort(tail.length, size - begin);
   return new UrlSource(url, source.version, tail, options);
 }

@@ -66,13 +66,13 @@ describe('in Chromium', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () =>
   test('a server without CORS is an error with its URL', async () => {
     const url = `${server.other}/closed/model.onnxar`;
     const { code, message } = await call(page, 'summary', url);
-    assert.equal(code, 'io.http');
+    assert.equal(code, 'remote.unreachable');
     assert.ok(message.includes(url), message);
   });
 
   test('a missing file is an error with its status', async () => {
     const { code, message } = await call(page, 'summary', `${server.here}/files/none.onnxar`);
-    assert.equal(code, 'io.http');
+    assert.equal(code, 'io.not_found');
     assert.match(message, /404/);
   });
 

@@ -36,6 +36,8 @@ test('a missing file and a forbidden one have codes', async () => {
   for (const name of ['none', 'dangling', 'plain/x', 'none/x']) {
     await assert.rejects(open(pathToFileURL(at(name))), { code: 'io.not_found' }, name);
   }
+  fs.symlinkSync('circle', at('circle'));
+  await assert.rejects(open(pathToFileURL(at('circle'))), { code: 'io.failed', message: /ELOOP/ });
   const { open: opens } = fs.promises;
   fs.promises.open = async () => {
     throw Object.assign(new Error("EACCES: permission denied, open 'plain'"), { code: 'EACCES' });

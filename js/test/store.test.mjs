@@ -92,7 +92,7 @@ test('a failed refresh keeps the old archive', async () => {
   const old = await made().get(url);
   server.files.a = { bytes: other, etag: '"2"' };
   server.fault = (count) => (count > 5 + pieces ? { status: 403 } : {});
-  await assert.rejects(made().get(url, { refresh: true }), { code: 'io.http' });
+  await assert.rejects(made().get(url, { refresh: true }), { code: 'io.permission' });
   same(await made().get(url), one);
   server.fault = () => ({});
   same(await made().get(url, { refresh: true }), other);

@@ -143,7 +143,7 @@ describe('the store in Chromium', () => {
 
   test('gives up after repeated cuts, and keeps pieces', slow, async () => {
     server.fault = (number) => (number > 20 ? { cut: 0 } : {});
-    assert.equal(await get(), 'io.http');
+    assert.equal(await get(), 'remote.unreachable');
     asked();
     server.fault = () => ({});
     assert.equal(await get(), digest(one));
@@ -247,7 +247,7 @@ describe('the store in Chromium', () => {
 
   test('restarts if the archive changes between visits', slow, async () => {
     server.fault = (number) => (number > 20 ? { status: 403 } : {});
-    assert.equal(await get(), 'io.http');
+    assert.equal(await get(), 'io.permission');
     server.files.a = { bytes: other };
     server.fault = () => ({});
     assert.equal(await get(), digest(other));
@@ -266,7 +266,7 @@ describe('the store in Chromium', () => {
 
   test('a wrong range is refused, or found by its CRC-32', slow, async () => {
     server.fault = (number) => (number === 10 ? { range: `bytes 0-${piece - 1}/${one.length}` } : {});
-    assert.equal(await get(), 'io.http');
+    assert.equal(await get(), 'remote.answer');
     server.requests.length = 0;
     server.fault = (number) => (number === 10 ? { shift: 1 } : {});
     assert.equal(await get(), digest(one));
@@ -302,7 +302,7 @@ describe('the store in Chromium', () => {
     assert.deepEqual(await plain.evaluate(() => [isSecureContext, navigator.storage === undefined]), [false, true]);
     const at = `http://models.test:${server.port}/files/a`;
     server.fault = (number) => (number > 20 ? { status: 403 } : {});
-    assert.equal(await get(plain, {}, at), 'io.http');
+    assert.equal(await get(plain, {}, at), 'io.permission');
     const before = asked();
     server.fault = () => ({});
     assert.equal(await get(plain, {}, at), String(one.length));

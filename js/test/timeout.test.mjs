@@ -124,8 +124,50 @@ test('Retry-After sets the least pause', async () => {
 
 test('other refusals are not repeated', async () => {
   await serving({ refusal: () => [403] }, async (url, requests) => {
-    await assert.rejects(onnxar.open(url), { code: 'io.http' });
+    await assert.rejects(onnxar.open(url), { code: 'io.permission' });
     assert.equal(requests(), 1);
+  });
+});
+
+/** As src/remote/http_file.cc. The statuses of requests that are sent again are in `STATUSES` of retry.ts. */
+const codes = {
+  401: 'io.permission',
+  403: 'io.permission',
+  404: 'io.not_found',
+  410: 'io.not_found',
+  418: 'remote.refused',
+  505: 'remote.refused',
+  204: 'remote.answer',
+};
+
+for (const [status, code] of Object.entries(codes)) {
+  test(`status ${status} has the code ${code}`, async () => {
+    await serving({ refusal: () => [Number(status)] }, async (url, requests) => {
+      await assert.rejects(onnxar.open(url), { code, rule: '' });
+      await assert.rejects(sourceOf(url).read(0, 1000), { code, rule: '' });
+      assert.equal(requests(), 2);
+    });
+  });
+}
+
+test('a short end of a file is asked for again', async () => {
+  let requests = 0;
+  const fetch = async (_, { method, headers }) => {
+    if (method === 'HEAD') return new Response(null, { headers: { 'Content-Length': String(file.length) } });
+    const [, begin] = /^bytes=(\d+)-/.exec(headers.get('Range')) ?? [];
+    if (begin === undefined) return new Response('', { status: 501 });
+    const body = ++requests === 1 ? file.subarray(Number(begin), -1) : file.subarray(Number(begin));
+    const range = `bytes ${begin}-${file.length - 1}/${file.length}`;
+    return new Response(body, { status: 206, headers: { 'Content-Range': range } });
+  };
+  await onnxar.open('http://127.0.0.1:9/', { fetch });
+  assert.equal(requests, 2);
+});
+
+test('a server without ranges is named as one', async () => {
+  const whole = () => new Response('', { headers: { 'Content-Length': String(2 ** 33) } });
+  await assert.rejects(onnxar.open('http://127.0.0.1:9/', { fetch: async () => whole() }), {
+    code: 'remote.no_ranges',
   });
 });
 
@@ -175,11 +217,14 @@ test("the caller's signal ends a waiting read", async () => {
 
 const refused = {
   'an answer of more bytes than were asked for': [
-    'io.short_read',
+    'remote.answer',
     { send: (_, answer) => answer.end(Buffer.alloc(1 << 18)) },
   ],
-  'a body that breaks off': ['io.http', { send: (_, answer) => void answer.write('PK', () => answer.destroy()) }],
-  'a range of another form': ['io.http', { head: { 'Content-Range': `bytes 0-${2n ** 64n - 1n}/${2n ** 64n}` } }],
+  'a body that breaks off': [
+    'remote.unreachable',
+    { send: (_, answer) => void answer.write('PK', () => answer.destroy()) },
+  ],
+  'a range of another form': ['remote.answer', { head: { 'Content-Range': `bytes 0-${2n ** 64n - 1n}/${2n ** 64n}` } }],
 };
 
 for (const [name, [code, how]] of Object.entries(refused)) {

@@ -71,7 +71,7 @@ test('a file that is refused is closed', async () => {
 test('refuses sources of other types and lengths', async () => {
   for (const source of [undefined, null, 5, {}]) await assert.rejects(onnxar.open(source), { code: 'usage.argument' });
   const short = { size: 100, read: async () => new Uint8Array(99) };
-  await assert.rejects(onnxar.open(short), { code: 'io.short_read' });
+  await assert.rejects(onnxar.open(short), { code: 'io.source_size' });
 });
 
 test('places that are no exact numbers are refused', async () => {

@@ -17,7 +17,10 @@ assert.deepEqual(
   ],
 );
 for (const { name } of archive.entries) await archive.verify(name);
-await assert.rejects(archive.bytes('none'), (error) => error instanceof OnnxarError && error.code === 'usage.entry');
+await assert.rejects(
+  archive.bytes('none'),
+  (error) => error instanceof OnnxarError && error.code === 'usage.no_such_entry',
+);
 await archive.close();
 const { graphs } = await parseOnnxMetadata(new Blob([readFileSync(process.argv[2])]));
 assert.deepEqual(Object.keys(graphs[0].header).length, 3);
