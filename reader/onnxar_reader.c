@@ -216,7 +216,7 @@ static void* take(reader* r, uint64_t count, size_t width, fault* e) {
   if (size <= SIZE_MAX)
     block = own->allocate ? own->allocate(own->allocator_context, (size_t)size) : calloc(1, (size_t)size);
   if (block) return own->allocate ? memset(block, 0, (size_t)size) : block;
-  fail(e, "no_memory", "there is not enough memory");
+  fail(e, "io.failed", "there is not enough memory");
   return NULL;
 }
 /* Copies bytes of the file, also from memory, so that checked bytes cannot change before they are used. */
@@ -1525,8 +1525,8 @@ int onnxar_reader_open_source(const onnxar_reader_source* source, const onnxar_r
 
 #ifndef OAR_NO_STDIO
 static int fail_by_system(fault* e, int number) {
-  if (number == ENOENT) return fail(e, "io.not_found", "there is no such file");
-  if (number == EACCES) return fail(e, "io.permission", "the file may not be read");
+  if (number == ENOENT || number == ENOTDIR) return fail(e, "io.not_found", "there is no such file");
+  if (number == EACCES || number == EPERM) return fail(e, "io.permission", "the file may not be read");
   if (number == EISDIR || number == ENXIO) return fail(e, "io.not_a_file", "this is not a regular file");
   if (number == ENOMEM || number == EOVERFLOW)
     return fail(e, "io.address_space", "the file is too large for this machine");

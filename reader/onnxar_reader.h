@@ -66,8 +66,8 @@ extern "C" {
 typedef struct onnxar_reader onnxar_reader;
 
 /* Why a call failed. `code` is a stable id of the specification, such as "zip.entry.overlap", or one of these:
- * `io.failed`, `io.not_found`, `io.permission`, `io.not_a_file`, `io.address_space` (too large for 32 bits),
- * `no_memory`, `usage.argument`, `usage.no_such_entry`. */
+ * `io.failed` (also if memory ran out), `io.not_found`, `io.permission`, `io.not_a_file`, `io.address_space` (too
+ * large for 32 bits), `usage.argument`, `usage.no_such_entry`. */
 typedef struct onnxar_reader_error {
   const char* code;
   const char* rule;     /* of the specification, such as "P3"; or "" */

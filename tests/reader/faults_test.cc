@@ -69,7 +69,7 @@ TEST(ReaderFaults, EveryAllocationMayFail) {
       fault = fault_of_everything(source, allocations.options());
       EXPECT_EQ(allocations.live, 0U) << failures;
       if (fault) {
-        EXPECT_EQ(fault->code, "no_memory") << failures;
+        EXPECT_EQ(fault->code, "io.failed") << failures;
       }
       if (!fault) {
         EXPECT_EQ(allocations.count, failures) << "a failure was passed over";
@@ -115,7 +115,7 @@ TEST(ReaderFaults, ReportsMachineFaultAfterABadEnd) {
   allocations.fails_at = 1;
   ByteSource other(bytes);
   opened(other, fault, allocations.options());
-  EXPECT_EQ(fault->code, "no_memory");
+  EXPECT_EQ(fault->code, "io.failed");
 }
 
 TEST(ReaderFaults, UsualArchivesAreOpenedWithTwoReads) {

@@ -87,6 +87,9 @@ TEST(ReaderCalls, PathsThatAreNotFilesAreRefused) {
   EXPECT_EQ(onnxar_reader_open("/no/such/file", nullptr, &archive, &error), -1);
   EXPECT_STREQ(error.code, "io.not_found");
   const TempDir dir;
+  dir.write_file("file", Blob());
+  EXPECT_EQ(onnxar_reader_open((dir.path() / "file" / "x").string().c_str(), nullptr, &archive, &error), -1);
+  EXPECT_STREQ(error.code, "io.not_found");
   EXPECT_EQ(onnxar_reader_open(dir.path().string().c_str(), nullptr, &archive, &error), -1);
   EXPECT_STRNE(error.code, "zip.end.missing");
   EXPECT_EQ(error.offset, OAR_NO_OFFSET);

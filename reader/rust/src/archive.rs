@@ -30,24 +30,16 @@ impl Archive<'static> {
     /// While it is open, no process may write to the file or shorten it: replace archives by renaming. A file that is
     /// shortened kills the process with SIGBUS when its bytes are read.
     pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
-        let io = |error: std::io::Error| {
-            let code = match error.kind() {
-                std::io::ErrorKind::NotFound => "io.not_found",
-                std::io::ErrorKind::PermissionDenied => "io.permission",
-                _ => "io.failed",
-            };
-            Error::new(code, error)
-        };
         // Opening a pipe would wait for its writer.
-        if !std::fs::metadata(&path).map_err(io)?.is_file() {
+        if !std::fs::metadata(&path).map_err(Error::of_system)?.is_file() {
             return Err(Error::new("io.not_a_file", "the path names a folder or a device"));
         }
-        let file = std::fs::File::open(path).map_err(io)?;
-        if file.metadata().map_err(io)?.len() == 0 {
+        let file = std::fs::File::open(path).map_err(Error::of_system)?;
+        if file.metadata().map_err(Error::of_system)?.len() == 0 {
             return Archive::from_bytes(&[]); // cannot be mapped; the error is that of the format
         }
         // SAFETY: the documentation asks that the file does not change.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(Error::of_system)?;
         let mut archive = Self::new(ptr::from_ref::<[u8]>(&map))?;
         archive._map = Some(map);
         Ok(archive)

@@ -34,6 +34,17 @@ impl Error {
         Error { code, rule: "", offset: None, entry: String::new(), message }
     }
 
+    /// Returns the error for a file that the system cannot open.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn of_system(error: std::io::Error) -> Self {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => "io.not_found",
+            std::io::ErrorKind::PermissionDenied => "io.permission",
+            _ => "io.failed",
+        };
+        Error::new(code, error)
+    }
+
     fn of(error: &ffi::onnxar_reader_error) -> Self {
         let mut line = [0 as c_char; ffi::MESSAGE_SIZE];
         let entry: Vec<u8> = error.entry.iter().take(error.entry_length).map(|&byte| byte as u8).collect();

@@ -18,17 +18,16 @@ impl Archive<'_> {
     /// The runtime has to find the archive under that name in the folder of the model, or in the folder that the
     /// option `session.model_external_initializers_file_folder_path` of ONNX Runtime names.
     pub fn link(&self, graph: Option<&str>, file_name: &str) -> Result<Vec<u8>, Error> {
-        let refused = |why: &str| Error::new("usage.argument", format_args!("the file name {file_name:?} {why}"));
+        let refused = |code, why: &str| Error::new(code, format_args!("the file name {file_name:?} {why}"));
         if file_name.is_empty()
             || file_name.starts_with('#')
             || file_name.contains(['/', '\\', '\0'])
             || file_name.contains("..")
         {
-            return Err(refused("cannot be the location of external data; rename the archive"));
+            return Err(refused("usage.argument", "cannot be the location of external data; rename the archive"));
         }
         if self.names().any(|name| name.eq_ignore_ascii_case(file_name)) {
-            return Err(refused("is also the name of an entry; rename the archive"));
-            // K8
+            return Err(refused("usage.own_name", "is also the name of an entry; rename the archive")); // K8
         }
         let tensors = Tensors::new(self, self.graph(graph)?)?;
         let model = tensors.model();
@@ -78,7 +77,7 @@ fn linked(tensor: &Tensor<'_>, file_name: &str, room: usize) -> Result<Vec<u8>, 
     if inline {
         if data.len() + tensor.message().len() > room {
             let why = "the link would be larger than 2 GiB: too many nodes share the data of an entry";
-            return Err(Error::new("archive.model.too_large", why));
+            return Err(Error::new("onnx.model.too_large", why));
         }
         put_bytes(&mut added, 9, data);
     } else {

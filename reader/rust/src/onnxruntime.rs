@@ -45,7 +45,7 @@ fn runtime<T>(error: ::ort::Error<T>) -> SessionError {
 ///
 /// Needs ONNX Runtime 1.22 or later. Fails with `onnx.link.stale` if the file is replaced during the call.
 pub fn session(builder: SessionBuilder, path: impl AsRef<Path>, graph: Option<&str>) -> Result<Session, SessionError> {
-    let path = path.as_ref().canonicalize().map_err(|error| Error::new("io.failed", error))?;
+    let path = path.as_ref().canonicalize().map_err(Error::of_system)?;
     let (Some(folder), Some(name)) =
         (path.parent().and_then(Path::to_str), path.file_name().and_then(|name| name.to_str()))
     else {

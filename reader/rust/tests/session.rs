@@ -30,6 +30,8 @@ fn files_and_memory_give_the_same_results() {
 #[test]
 fn missing_graphs_are_named() {
     let Some(path) = std::env::var_os("ONNXAR_MODEL") else { return };
+    let error = onnxruntime::session(builder(), "/no/such/file", None).err().unwrap();
+    assert!(error.to_string().contains("io.not_found"), "{error}");
     let error = onnxruntime::session(builder(), &path, Some("none")).err().unwrap();
     assert!(error.to_string().contains("usage.no_such_entry"), "{error}");
 }

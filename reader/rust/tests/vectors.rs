@@ -62,6 +62,15 @@ fn folders_are_refused() {
     assert_eq!(Archive::open(".").err().unwrap().code, "io.not_a_file");
 }
 
+#[test]
+fn links_with_the_name_of_an_entry_are_refused() {
+    for file in vectors("valid").iter().filter(|file| file.ends_with("typical.onnxar")) {
+        let archive = Archive::open(file).unwrap();
+        assert_eq!(archive.link(None, "A").unwrap_err().code, "usage.own_name"); // "a" is an entry
+        assert_eq!(archive.link(None, "a/b").unwrap_err().code, "usage.argument");
+    }
+}
+
 /// The links that the command makes are in the folder that ONNXAR_LINKS names, beside their archives.
 #[test]
 fn links_are_those_of_the_command() {

@@ -41,16 +41,18 @@ final class Link {
 
   private void checkName() throws ArchiveException {
     if (file.isEmpty() || file.startsWith("#") || file.matches("(?s).*([/\\\\\0]|\\.\\.).*")) {
-      throw refused("cannot be the location of external data; rename the archive");
+      throw refused("usage.argument", "cannot be the location of external data; rename the archive");
     }
     for (Entry entry : container.entries) { // K8
-      if (entry.name().equalsIgnoreCase(file)) throw refused("is also the name of an entry; rename the archive");
+      if (entry.name().equalsIgnoreCase(file)) {
+        throw refused("usage.own_name", "is also the name of an entry; rename the archive");
+      }
     }
     if (begin < 0 || begin % 64 != 0) throw ArchiveException.of("usage.argument", "the offset is not a multiple of 64");
   }
 
-  private ArchiveException refused(String why) {
-    return ArchiveException.of("usage.argument", "the file name " + ArchiveException.quoted(file) + " " + why);
+  private ArchiveException refused(String code, String why) {
+    return ArchiveException.of(code, "the file name " + ArchiveException.quoted(file) + " " + why);
   }
 
   /** Returns the serialised ModelProto. */
@@ -85,7 +87,7 @@ final class Link {
     if (isInline) {
       if (tensor.size() + end - begin > room) {
         String why = "the link would be larger than 2 GiB: too many nodes share the data of an entry";
-        throw ArchiveException.of("archive.model.too_large", why);
+        throw ArchiveException.of("onnx.model.too_large", why);
       }
       byte[] data = new byte[(int) tensor.size()];
       tensor.data().get(data);
