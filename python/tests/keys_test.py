@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unittest
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
@@ -33,7 +35,19 @@ HOSTILE = {
     "an initializer and constants": model_of(["c", "graph.node[1].attr.value"], ["c", "c"]),
     "small ones": model_of(["dup", "dup"], ["", ""], size=8),
     "an entry's name": model_of(["a.b", "a_b", "a b"]),
+    "patterns": model_of(["a*", "ab", "[ab]", "graph.*", "~", "ab~"], ["", "?"]),
+    "an entry's name twice": model_of(["a.b", "a_b", "a_b"]),
+    "an output's name": model_of(["c1", "c0~"], ["", "c0"]),
+    "a site of another with tildes": model_of(["graph.initializer[1]~", "graph.initializer[0]~~"], [""]),
 }
+
+
+def site_or_code(call: Callable[[], Any]) -> str:
+    """Returns the site of the tensor that is found, or the code of the refusal."""
+    try:
+        return call().site
+    except onnxar.Error as error:
+        return error.code
 
 
 class Keys(FolderTest):
@@ -104,6 +118,26 @@ class Keys(FolderTest):
                 with self.subTest(name, key=key):
                     (found,) = onnxar.extract(self.path, key, self.folder / "x.npy", overwrite=True)
                     self.assertEqual((found.tensor.site, np.load(self.folder / "x.npy")[0]), (site, number))
+
+    def test_archive_and_extract_select_the_same(self):
+        shared = model_of(["first", "second"], ["", "first"])  # one entry has the bytes of both initializers
+        shared.graph.initializer[1].raw_data = shared.graph.initializer[0].raw_data
+        output = model_of(["a"], ["named", "too"])
+        output.graph.node[0].output[0] = "graph.node[1].attr.value"
+        texts = {"", "*", "?", "no such tensor", "graph.*", "graph.initializer[*]", "graph.initializer[9]", "[ab]"}
+        for name, model in {**HOSTILE, "a shared entry": shared, "an output that is a site": output}.items():
+            self.save(model)
+            with onnxar.open(self.path) as archive:
+                infos = [archive.info(key) for key in archive]
+                known = {text for info in infos for text in (info.name, info.site, info.output)} | {*archive, *(entry.name for entry in archive.entries())}
+                for text in sorted(texts | known | {text + more for text in known for more in ("~", "~~", "*")}):
+                    with self.subTest(name, text=text):
+                        selected = site_or_code(lambda: archive.info(text))
+                        extracted = site_or_code(lambda: onnxar.extract(self.path, text, self.folder / "x.npy", overwrite=True)[0].tensor)
+                        if selected == "usage.no_such_tensor" and extracted == "usage.argument":
+                            self.assertRegex(text, r"[*?\[]")  # a pattern, which needs a folder, and which Archive does not know
+                        else:
+                            self.assertEqual(extracted, selected)
 
     def test_all_keys_are_set_in_one_loop(self):
         for name, model in HOSTILE.items():
