@@ -17,20 +17,26 @@ from pathlib import Path
 
 import checksums
 import digests
-import graphs
 import invalid_directory
 import invalid_ends
 import invalid_entries
+import invalid_graphs
 import invalid_local
+import invalid_model_names
 import invalid_models
 import invalid_names
 import invalid_padding
+import invalid_runs
+import invalid_shadows
 import invalid_tails
 import invalid_tensors
 import invalid_zip64_ends
 import large
 import valid
+import valid_graphs
+import valid_model_names
 import valid_models
+import valid_runs
 import valid_stock
 import wire_forms
 from vector import RULES, Invalid, Vector
@@ -55,7 +61,13 @@ MODULES = (
     checksums,
     digests,
     wire_forms,
-    graphs,
+    valid_graphs,
+    valid_model_names,
+    valid_runs,
+    invalid_graphs,
+    invalid_model_names,
+    invalid_shadows,
+    invalid_runs,
     large,
 )
 
