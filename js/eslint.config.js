@@ -1,3 +1,4 @@
+// The rules of ESLint for the package: strict types, short functions, short files.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 

@@ -1,3 +1,4 @@
+// Servers that answer slowly, or not at all: requests end after the timeout, and are repeated.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,3 +1,4 @@
+// The package gives the verdict of the specification on each vector, in Node, and checks its arguments.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

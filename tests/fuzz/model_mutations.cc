@@ -1,3 +1,4 @@
+// The ONNX part of mutations.h: changes the fields of a model's messages, and takes fields from another model.
 #include <algorithm>
 #include <string>
 #include <vector>

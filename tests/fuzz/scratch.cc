@@ -1,3 +1,4 @@
+// Writes, reads and forgets the files of a target through os/, in a folder of its own.
 #include "fuzz/scratch.h"
 
 #include <system_error>

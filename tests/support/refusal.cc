@@ -1,3 +1,4 @@
+// Compares an error with the expected code, entry, offset, path, hint and words.
 #include "support/refusal.h"
 
 #include <gmock/gmock.h>

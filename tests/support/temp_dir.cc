@@ -1,3 +1,4 @@
+// Makes, fills, lists and removes the temporary folder of a test.
 #include "support/temp_dir.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes protobuf messages and ONNX models byte by byte.
 #include "support/wire_builder.h"
 
 #include <algorithm>

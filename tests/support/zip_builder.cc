@@ -1,3 +1,4 @@
+// Writes zip archives byte by byte from the records that a test describes.
 #include "support/zip_builder.h"
 
 #include <algorithm>

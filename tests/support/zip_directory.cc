@@ -1,3 +1,4 @@
+// Formats zip directories as text, and keeps the last ones for a test that fails.
 #include "support/zip_directory.h"
 
 #include <gtest/gtest.h>

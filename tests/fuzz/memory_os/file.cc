@@ -1,3 +1,4 @@
+// os/file.h for fuzzers: files, their status and their locks, in memory.
 #include "os/file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The files and mappings of a fuzz target, by path and by descriptor.
 #include "files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// os/folder.h for fuzzers: folders, names and renaming, in memory.
 #include "os/folder.h"
 
 #include "files.h"

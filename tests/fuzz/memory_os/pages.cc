@@ -1,3 +1,4 @@
+// os/pages.h for fuzzers: a mapping is a copy on the heap of exactly the requested bytes.
 #include "os/pages.h"
 
 #include <algorithm>

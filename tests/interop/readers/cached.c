@@ -1,3 +1,4 @@
+/* Makes a session of ONNX Runtime's C API from a stored model, or stores the model first. */
 #include "interop/readers/cached.h"
 
 #include <onnxruntime_c_api.h>

@@ -1,3 +1,4 @@
+// The functions that mutation_test.py instruments; checks_test.cc tests some of them.
 #include "checks.h"
 
 #include <stdexcept>

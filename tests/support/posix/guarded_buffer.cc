@@ -1,3 +1,4 @@
+// Bytes next to an inaccessible page, by mmap and mprotect.
 #include "support/guarded_buffer.h"
 
 #include <sys/mman.h>

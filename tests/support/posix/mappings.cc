@@ -1,3 +1,4 @@
+// The mappings of this process, from /proc/self.
 #include "support/mappings.h"
 
 #include <fcntl.h>

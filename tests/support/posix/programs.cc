@@ -1,3 +1,4 @@
+// Runs other programs in a child process, by execv.
 #include "support/programs.h"
 
 #include "support/posix/child_process.h"

@@ -1,3 +1,4 @@
+// Pipes, devices, links and small disks of POSIX systems.
 #include "support/special_files.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Logs pwritev, fsync and ftruncate by functions that replace those of the C library.
 #include "support/system_calls.h"
 
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+// Counts the threads of this process in /proc/self/task.
 #include "support/threads.h"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// Bytes next to an inaccessible page, by VirtualAlloc and VirtualProtect.
 #include "support/guarded_buffer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The mappings of this process, by VirtualQuery.
 #include "support/mappings.h"
 
 #include <span>

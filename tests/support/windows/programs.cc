@@ -1,3 +1,4 @@
+// Runs other programs, by _spawnv.
 #include "support/programs.h"
 
 #include <process.h>

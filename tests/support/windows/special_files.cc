@@ -1,3 +1,4 @@
+// What Windows has of pipes, devices, links and small disks.
 #include "support/special_files.h"
 
 #include <algorithm>

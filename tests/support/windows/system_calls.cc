@@ -1,3 +1,4 @@
+// Logs WriteFile, FlushFileBuffers and SetFileInformationByHandle by functions that replace the imported ones.
 #include "support/system_calls.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Counts the threads of this process in a snapshot of the system's.
 #include "support/threads.h"
 
 #include "os/windows/native.h"

@@ -1,3 +1,4 @@
+// Uses the installed package: writes an archive, reads it, and names the version.
 #include <cstdio>
 #include <filesystem>
 #include <span>

@@ -1,3 +1,4 @@
+// Runs the jobs of a file with ONNX Runtime for Java.
 import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtSession;
