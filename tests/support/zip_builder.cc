@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "support/zip_bytes.h"
 #include "support/zip_directory.h"
 
 namespace onnxar::testing {
@@ -12,8 +14,6 @@ namespace {
 
 constexpr std::uint16_t plain_version = 10;
 constexpr std::uint16_t zip64_version = 45;
-constexpr std::uint16_t utf8_flag = 0x0800;
-constexpr std::uint16_t descriptor_flag = 0x0008;
 constexpr std::uint16_t first_dos_date = 0x0021;
 constexpr std::uint16_t zip64_extra_id = 0x0001;
 constexpr std::uint16_t padding_extra_id = 0xD935;
@@ -24,22 +24,7 @@ constexpr std::size_t smallest_padding = record_head + 2;
 constexpr std::size_t large_data = std::size_t{1} << 20;
 constexpr std::size_t page = 4096;
 
-void put(Blob& out, std::uint64_t value, std::size_t width) {
-  for (std::size_t i = 0; i < width; ++i) out.push_back(static_cast<std::byte>((value >> (8 * i)) & 0xFF));
-}
-void put16(Blob& out, std::uint16_t value) { put(out, value, 2); }
-void put32(Blob& out, std::uint32_t value) { put(out, value, 4); }
-void put64(Blob& out, std::uint64_t value) { put(out, value, 8); }
-void put_all(Blob& out, std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
-void put_all(Blob& out, std::string_view text) { put_all(out, std::as_bytes(std::span(text))); }
-
-std::uint16_t low16(std::uint64_t value) { return static_cast<std::uint16_t>(value & 0xFFFF); }
-std::uint32_t low32(std::uint64_t value) { return static_cast<std::uint32_t>(value & 0xFFFFFFFF); }
 bool fits32(std::uint64_t value) { return value < sentinel32; }
-
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
 
 // The values of an entry before any field is replaced, and what both headers derive from them.
 struct Facts {
@@ -331,40 +316,6 @@ void Writer::write_end(bool zip64) {
   put_all(bytes(), plan_.comment);
 }
 
-// Raw deflate (RFC 1951) made of stored blocks: final bit and type 00 in one byte, length, its complement,
-// the bytes.
-Blob stored_deflate(const Blob& data) {
-  constexpr std::size_t longest_block = 0xFFFF;
-  Blob out;
-  std::size_t done = 0;
-  do {
-    const std::size_t length = std::min(longest_block, data.size() - done);
-    const bool last = done + length == data.size();
-    out.push_back(last ? std::byte{1} : std::byte{0});
-    put16(out, low16(length));
-    put16(out, low16(~length));
-    put_all(out, std::span(data).subspan(done, length));
-    done += length;
-  } while (done < data.size());
-  return out;
-}
-
-void demand(bool inside) {
-  if (!inside) throw std::out_of_range("outside the bytes");
-}
-
-void put_at(Blob& bytes, std::size_t offset, std::uint64_t value, std::size_t width) {
-  demand(offset <= bytes.size() && width <= bytes.size() - offset);
-  for (std::size_t i = 0; i < width; ++i) bytes[offset + i] = static_cast<std::byte>(value >> (8 * i));
-}
-
-std::uint64_t value_at(std::span<const std::byte> bytes, std::size_t offset, std::size_t width) {
-  demand(offset <= bytes.size() && width <= bytes.size() - offset);
-  std::uint64_t value = 0;
-  for (std::size_t i = width; i-- > 0;) value = (value << 8) | std::to_integer<std::uint64_t>(bytes[offset + i]);
-  return value;
-}
-
 }  // namespace
 
 std::uint32_t bitwise_crc32(std::span<const std::byte> bytes) {
@@ -404,54 +355,6 @@ ZipEntry& ZipBuilder::entry(std::string_view name) {
   throw std::out_of_range("no entry " + std::string(name));
 }
 
-ZipEntry zip_entry(std::string_view name, Blob data) {
-  ZipEntry entry;
-  entry.name = name;
-  entry.data = std::move(data);
-  return entry;
-}
-
-ZipEntry deflated_entry(std::string_view name, const Blob& data) {
-  ZipEntry entry = zip_entry(name, stored_deflate(data));
-  const std::uint32_t crc = bitwise_crc32(data);
-  return entry.in_both([&](HeaderFields& header) {
-    header.version_needed = std::uint16_t{20};
-    header.method = std::uint16_t{8};
-    header.crc = crc;
-    header.usize = data.size();
-  });
-}
-
-ZipEntry streamed_entry(std::string_view name, Blob data, bool with_signature) {
-  ZipEntry entry = zip_entry(name, std::move(data));
-  const std::uint16_t flags = low16(is_ascii(name) ? descriptor_flag : descriptor_flag | utf8_flag);
-  entry.in_both([&](HeaderFields& header) {
-    header.version_needed = std::uint16_t{20};
-    header.flags = flags;
-  });
-  entry.local.crc = 0U;
-  entry.local.csize = 0U;
-  entry.local.usize = 0U;
-  if (with_signature) put32(entry.gap_after, signature::descriptor);
-  put32(entry.gap_after, bitwise_crc32(entry.data));
-  put32(entry.gap_after, low32(entry.data.size()));
-  put32(entry.gap_after, low32(entry.data.size()));
-  return entry;
-}
-
-ZipEntry plain_entry(ZipEntry entry) {
-  entry.local.extra = Blob();
-  entry.in_both([](HeaderFields& header) {
-    header.version_needed = std::uint16_t{20};
-    header.time = std::uint16_t{0x6a2b};
-    header.date = std::uint16_t{0x5345};
-  });
-  entry.central.version_made_by = std::uint16_t{0x0314};
-  entry.central.external_attributes = 0100644U << 16U;
-  entry.central.internal_attributes = std::uint16_t{1};
-  return entry;
-}
-
 Blob extra_record(std::uint16_t id, std::span<const std::byte> content) {
   Blob out;
   put16(out, id);
@@ -467,96 +370,5 @@ Blob zip64_record(const std::vector<std::uint64_t>& values) {
 }
 
 Blob zeros(std::size_t size) { return Blob(size); }
-
-Blob smallest_model(std::size_t elements, std::string_view producer) {
-  const Dims dims = {static_cast<std::int64_t>(elements)};
-  GraphParts parts;
-  parts.nodes = {node("Identity", {"w"}, {"y"})};
-  parts.initializers = {tensor("w", dtype::float32, dims).external("w", 0, 4 * elements)};
-  parts.outputs = {value_info("y", dtype::float32, dims)};
-  ModelParts whole;
-  whole.producer_name = producer;
-  whole.graph = graph(parts);
-  return model(whole).take();
-}
-
-ZipBuilder smallest_builder() {
-  constexpr std::size_t smallest_without_remark = 1024;
-  return smallest_builder(pattern(smallest_without_remark));
-}
-
-ZipBuilder smallest_builder(Blob payload) {
-  const std::size_t elements = payload.size() / 4;
-  ZipBuilder builder;
-  builder.entries.push_back(zip_entry("w", std::move(payload)));
-  builder.entries.push_back(zip_entry(model_entry, smallest_model(elements)));
-  return builder;
-}
-
-Built smallest_archive() { return smallest_builder().build_placed(); }
-
-ZipBuilder edit_builder(const Built& base, Blob model, std::vector<ZipEntry> extra) {
-  ZipBuilder builder;
-  builder.base = std::make_shared<const Built>(base);
-  builder.entries = std::move(extra);
-  builder.entries.push_back(zip_entry(model_entry, std::move(model)));
-  return builder;
-}
-
-Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra) {
-  return edit_builder(base, std::move(model), std::move(extra)).build_placed();
-}
-
-Blob with_the_same_crc(Blob bytes, std::size_t place) {
-  constexpr std::uint64_t generator = 0x104c11db7;
-  for (unsigned i = 0; i < 33; ++i) {
-    if ((generator >> (32 - i) & 1U) != 0) bytes[place + i / 8] ^= static_cast<std::byte>(1U << i % 8);
-  }
-  return bytes;
-}
-
-void flip_bit(Blob& bytes, std::size_t offset, unsigned bit) {
-  demand(offset < bytes.size() && bit < 8);
-  bytes[offset] ^= static_cast<std::byte>(1U << bit);
-}
-
-void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value) { put_at(bytes, offset, value, 2); }
-void put_u32(Blob& bytes, std::size_t offset, std::uint32_t value) { put_at(bytes, offset, value, 4); }
-void put_u64(Blob& bytes, std::size_t offset, std::uint64_t value) { put_at(bytes, offset, value, 8); }
-
-void put_bytes(Blob& bytes, std::size_t offset, std::span<const std::byte> value) {
-  demand(offset <= bytes.size() && value.size() <= bytes.size() - offset);
-  std::copy(value.begin(), value.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
-}
-
-void truncate(Blob& bytes, std::size_t size) {
-  demand(size < bytes.size());
-  bytes.resize(size);
-}
-
-void insert(Blob& bytes, std::size_t offset, std::span<const std::byte> value) {
-  demand(offset <= bytes.size());
-  bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(offset), value.begin(), value.end());
-}
-
-void erase(Blob& bytes, std::size_t offset, std::size_t count) {
-  demand(offset <= bytes.size() && count <= bytes.size() - offset);
-  const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(offset);
-  bytes.erase(first, first + static_cast<std::ptrdiff_t>(count));
-}
-
-std::uint16_t u16_at(std::span<const std::byte> bytes, std::size_t offset) { return low16(value_at(bytes, offset, 2)); }
-std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t offset) { return low32(value_at(bytes, offset, 4)); }
-std::uint64_t u64_at(std::span<const std::byte> bytes, std::size_t offset) { return value_at(bytes, offset, 8); }
-
-std::optional<std::size_t> find_signature(std::span<const std::byte> bytes, std::uint32_t value, std::size_t from) {
-  demand(from <= bytes.size());
-  Blob wanted;
-  put32(wanted, value);
-  const auto found =
-      std::search(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), wanted.begin(), wanted.end());
-  if (found == bytes.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - bytes.begin());
-}
 
 }  // namespace onnxar::testing
