@@ -120,11 +120,22 @@ static inline int passes(const char* path) {
   return passed;
 }
 
-/* The tests of writing.c. */
+/* Those of the tests of reading.c that came with the functions for writing. */
 void check_reading_entries(void);
 void check_lookup(void);
+/* The tests of writing.c. */
 void check_writer(void);
+/* The tests of verbs.c. */
 void check_verbs(void);
+#endif
+
+#ifdef ONNXAR_HAVE_TENSORS
+/* The other tests of reading.c. */
+void check_tensors(void);
+#endif
+
+#ifdef ONNXAR_HAVE_DIGEST
+void check_digest(void);
 #endif
 
 #ifdef ONNXAR_HAVE_GRAPHS

@@ -1,6 +1,6 @@
-/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; writing.c has those that write,
- * graphs.c those for several models, stored.c those for sessions, editing.c those for edits. program_test.py makes the
- * files that it reads and runs it:
+/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; reading.c has those for tensors and
+ * digests, writing.c those that write, verbs.c the verbs, graphs.c those for several models, stored.c those for
+ * sessions, editing.c those for edits. program_test.py makes the files that it reads and runs it:
  *
  *   program FOLDER
  *
@@ -265,69 +265,6 @@ static void check_null_arguments(void) {
   CHECK(other == NULL && owner == NULL);
   onnxar_close(archive);
 }
-
-#ifdef ONNXAR_HAVE_TENSORS
-static void check_tensors(void) {
-  const File a = read_file("a.bin");
-  onnxar_archive* archive = opened("a.onnxar", NULL);
-  onnxar_tensors* tensors = NULL;
-  onnxar_tensor tensor;
-  onnxar_bytes bytes;
-  onnxar_error* error = NULL;
-
-  CHECK(onnxar_get_tensors(archive, &tensors, &error) == ONNXAR_OK && error == NULL);
-  CHECK(onnxar_tensor_count(tensors) == 2);
-  CHECK(onnxar_get_tensor(tensors, 0, &tensor, NULL) == ONNXAR_OK);
-  CHECK(tensor.name_length == 1 && tensor.name[0] == 'a' && tensor.data_type == 1 && tensor.reserved == 0);
-  CHECK(tensor.dims_count == 1 && (size_t)tensor.dims[0] * 4 == a.size);
-  CHECK(tensor.site_length == strlen("graph.initializer[0]"));
-  CHECK(memcmp(tensor.site, "graph.initializer[0]", tensor.site_length) == 0);
-  CHECK(onnxar_get_tensor_bytes(tensors, 0, &bytes, NULL) == ONNXAR_OK);
-  CHECK(same(bytes, a));
-  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_get_tensor(tensors, 2, &tensor, &error));
-  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_get_tensor_bytes(tensors, UINT64_MAX, &bytes, &error));
-  NULL_REFUSED(onnxar_get_tensors(NULL, &tensors, &error));
-  NULL_REFUSED(onnxar_get_tensors(archive, NULL, &error));
-  NULL_REFUSED(onnxar_get_tensor(NULL, 0, &tensor, &error));
-  NULL_REFUSED(onnxar_get_tensor(tensors, 0, NULL, &error));
-  NULL_REFUSED(onnxar_get_tensor_bytes(NULL, 0, &bytes, &error));
-  NULL_REFUSED(onnxar_get_tensor_bytes(tensors, 0, NULL, &error));
-  CHECK(onnxar_tensor_count(NULL) == 0);
-  onnxar_tensors_free(NULL);
-  onnxar_tensors_free(tensors);
-  onnxar_close(archive);
-  free(a.data);
-}
-#endif
-
-#ifdef ONNXAR_HAVE_DIGEST
-/* The digests were computed by hashlib of Python. */
-static void check_digest(void) {
-  const char* manifest =
-      "1e789e1f9d6762feb2141fbbe62af02638b10504ccebcca351cd667ec0fdbff6  __MODEL_PROTO\n"
-      "96ced9a9a685edaaf0b7a850c45e6ef5364ff2aba28941752adef180b44683b2  a\n"
-      "d8b38ccb528469fdf41c05ebdc160317c820c65caf1b3f82d96741b1e5a6faa6  b\n";
-  onnxar_archive* archive = opened("a.onnxar", NULL);
-  onnxar_archive* broken = opened("broken.onnxar", NULL);
-  onnxar_digest *one = NULL, *other = NULL;
-  onnxar_error* error = NULL;
-
-  CHECK(onnxar_get_digest(archive, 0, &one, &error) == ONNXAR_OK && error == NULL);
-  CHECK(onnxar_get_digest(archive, 2, &other, NULL) == ONNXAR_OK);
-  onnxar_close(archive); /* a digest does not need it any more */
-  CHECK(strcmp(onnxar_digest_manifest(one), manifest) == 0);
-  CHECK(strcmp(onnxar_digest_hex(one), "e945a7f64dc2a2fddef66e33b4b64d8bd35bdf90c91adcbf95e9537db6538839") == 0);
-  CHECK(strcmp(onnxar_digest_hex(one), onnxar_digest_hex(other)) == 0);
-  onnxar_digest_free(one);
-  onnxar_digest_free(other);
-  REFUSED(ONNXAR_FORMAT, "zip.local.field", onnxar_get_digest(broken, 1, &one, &error));
-  NULL_REFUSED(onnxar_get_digest(NULL, 0, &one, &error));
-  NULL_REFUSED(onnxar_get_digest(broken, 0, NULL, &error));
-  CHECK(onnxar_digest_hex(NULL)[0] == '\0' && onnxar_digest_manifest(NULL)[0] == '\0');
-  onnxar_digest_free(NULL);
-  onnxar_close(broken);
-}
-#endif
 
 enum { threads = 4, rounds = 200 };
 
