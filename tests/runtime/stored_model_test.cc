@@ -7,17 +7,16 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "archive/front_end.h"
 #include "onnxar/archive.h"
 #include "onnxar/link.h"
+#include "runtime/storing.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 
@@ -27,68 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// Before it is over, nothing is remembered of a file.
-constexpr std::chrono::milliseconds longest_tick(2100);
-
-/// A model from `x` to `y`.
-Message with_ends(const Messages& initializers, const Messages& inputs = {value_info("x", dtype::float32, {1})},
-                  std::int64_t version = 8) {
-  return model(
-      {.ir_version = version,
-       .graph =
-           graph({.initializers = initializers, .inputs = inputs, .outputs = {value_info("y", dtype::float32, {1})}})});
-}
-
-class StoredModelTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    fs::create_directory(folder_ / "cache");
-    write_archive(1);
-  }
-  void write_archive(std::uint32_t seed) {
-    const Built built = archive_of(with_ends({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, seed))});
-    folder_.write_file("x.onnxar", built.bytes);
-  }
-  /// Writes what ONNX Runtime would: a model and the file of its data.
-  static void write(const fs::path& output, const Message& optimised, const Blob& data) {
-    const auto put = [&](const fs::path& path, const Blob& bytes) { write_file(path, bytes, {.sync = false}); };
-    put(output, optimised.view());
-    if (!data.empty()) put(output.parent_path() / "data", data);
-  }
-  [[nodiscard]] StoredModel opened() const { return StoredModel::open(file_, key_); }
-  [[nodiscard]] bool is_stored() const { return opened().is_stored(); }
-  StoredModel stored(const Message& optimised, const Blob& data) const {
-    StoredModel model = opened();
-    write(model.prepare(), optimised, data);
-    model.store();
-    return model;
-  }
-  StoredModel stored() const { return stored(optimised_, data_); }
-  std::optional<Error> refusal(const Message& optimised, const Blob& data) const {
-    StoredModel model = opened();
-    write(model.prepare(), optimised, data);
-    return error_if_any([&] { model.store(); });
-  }
-  static std::vector<Blob> entries_of(const Blob& bytes) {
-    const Archive archive = Archive::open(bytes, nullptr);
-    std::vector<Blob> found;
-    for (const ArchiveEntry& entry : archive.entries()) found.push_back(copy_of(archive.bytes(entry)));
-    return found;
-  }
-  /// Changes the file, and its time, since a clock may stand still during a test.
-  void put(const Blob& bytes) const {
-    const auto before = fs::last_write_time(file_);
-    write_file(file_, bytes, {.overwrite = true, .sync = false});
-    fs::last_write_time(file_, before + std::chrono::seconds(2));
-  }
-
-  TempDir folder_;
-  fs::path file_ = folder_ / "cache/stored";
-  StoredModel::Key key_{folder_ / "x.onnxar", "", "1.23 of today", "level 1"};
-  Blob data_ = pattern(1600, 7);
-  Message optimised_ = with_ends({linked_floats("w", 300, "data", 400).external_data("prepacked_0", "MatMul|0;400;9")});
-};
 
 // --- What is stored --------------------------------------------------------------------------------------------------
 
@@ -231,145 +168,6 @@ TEST_F(StoredModelTest, DamagedArchiveIsAnError) {
   EXPECT_EQ(code_of([&] { return is_stored(); }), Code::zip_data_crc);
   fs::remove(key_.archive);
   EXPECT_EQ(code_of([&] { return is_stored(); }), Code::io_not_found);
-}
-
-// --- Damage ----------------------------------------------------------------------------------------------------------
-
-TEST_F(StoredModelTest, EveryChangedByteIsFound) {
-  const StoredModel good = stored();
-  const Blob bytes = read_file(file_);
-  int left = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += (at % 512 < 16 ? 1 : 13)) {
-    Blob changed = bytes;
-    changed[at] ^= std::byte{4};
-    put(changed);
-    const StoredModel model = opened();
-    if (!model.is_stored()) continue;
-    ++left;  // the version that is needed to extract an entry, of which readers accept several
-    EXPECT_EQ(model.link().model, good.link().model) << at;
-    EXPECT_EQ(entries_of(changed), entries_of(bytes)) << at;
-  }
-  EXPECT_LE(left, 6);  // two places of three entries
-  put(bytes);
-  EXPECT_TRUE(is_stored());
-}
-
-TEST_F(StoredModelTest, HalfOfItIsNotUsedAndReplaced) {
-  stored();
-  const Blob bytes = read_file(file_);
-  for (const std::size_t size : {bytes.size() - 1, bytes.size() / 2, std::size_t{5000}, std::size_t{0}}) {
-    put(Blob(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)));
-    EXPECT_FALSE(is_stored()) << size;
-    EXPECT_TRUE(stored().is_stored()) << size;
-    EXPECT_EQ(read_file(file_), bytes);
-  }
-}
-
-TEST_F(StoredModelTest, FilesOfOthersAreNotReplaced) {
-  for (const std::string& text : {std::string("my notes"), std::string(100'000, 'x')}) {
-    folder_.write_file("cache/stored", text);
-    StoredModel model = opened();
-    EXPECT_FALSE(model.is_stored());
-    EXPECT_EQ(code_of([&] { return model.prepare(); }), Code::output_exists);
-    EXPECT_EQ(folder_.read_text("cache/stored"), text);
-  }
-  file_ = key_.archive;
-  EXPECT_EQ(code_of([&] { return opened().prepare(); }), Code::output_exists);
-  for (const fs::path& folder : {folder_ / "cache", folder_ / "cache/", folder_ / "new/"}) {
-    file_ = folder;
-    EXPECT_EQ(code_of([&] { return opened().prepare(); }), Code::io_not_a_file);
-  }
-  file_ = "";
-  EXPECT_EQ(code_of([&] { return opened().prepare(); }), Code::io_failed);
-}
-
-TEST_F(StoredModelTest, NamesThatNoLinkCanHaveAreRefused) {
-  const std::vector<std::pair<std::string, Code>> bad = {{"#1", Code::usage_argument},
-                                                         {"a..b", Code::usage_argument},
-                                                         {"x\xff", Code::usage_argument},
-                                                         {"data", Code::usage_own_name},
-                                                         {"About", Code::usage_own_name}};
-  for (const auto& [name, code] : bad) {
-    file_ = folder_ / "cache" / name;
-    EXPECT_EQ(code_of([&] { return opened().prepare(); }), code) << name;
-  }
-}
-
-TEST_F(StoredModelTest, ArchiveThatIsAStoredModelIsNotReplaced) {
-  stored();
-  key_.archive = file_;
-  const Blob bytes = read_file(file_);
-  EXPECT_EQ(code_of([&] { return opened().prepare(); }), Code::output_exists);
-  EXPECT_EQ(read_file(file_), bytes);
-}
-
-TEST_F(StoredModelTest, WithoutItsFolderThereIsOnlyTheArchive) {
-  file_ = folder_ / "none/stored";
-  EXPECT_FALSE(is_stored());
-  EXPECT_EQ(code_of([&] { return opened().prepare(); }), Code::io_not_found);
-}
-
-TEST_F(StoredModelTest, FilesAreReadAgainAfterAChangeOnly) {
-  stored();
-  EXPECT_TRUE(is_stored());
-  for (const char* const name : {"cache/stored.digest", "cache/stored.seen"}) {
-    EXPECT_FALSE(fs::exists(folder_ / name)) << "the files may still change within one tick";
-  }
-  std::this_thread::sleep_for(longest_tick);
-  EXPECT_TRUE(is_stored());
-  if (!fs::exists(folder_ / "cache/stored.seen")) GTEST_SKIP() << "the system does not tell when it was started";
-  const std::string digest = folder_.read_text("cache/stored.digest");
-  // With another digest, the file is for another archive: if it is believed, it does not fit.
-  ASSERT_GT(digest.size(), 64U);
-  const std::string state = digest.substr(0, digest.size() - 64), forged = state + std::string(64, '0');
-  folder_.write_file("cache/stored.digest", forged);
-  EXPECT_FALSE(is_stored());
-  fs::last_write_time(key_.archive, fs::last_write_time(key_.archive));
-  EXPECT_TRUE(is_stored()) << "the time of change is another one";
-  for (const std::string& text : {std::string(), std::string("x"), state, state + "0", digest + "0"}) {
-    folder_.write_file("cache/stored.digest", text);
-    EXPECT_TRUE(is_stored());
-  }
-}
-
-TEST_F(StoredModelTest, DamageIsFoundAgainAfterAChangeOnly) {
-  stored();
-  std::this_thread::sleep_for(longest_tick);
-  EXPECT_TRUE(is_stored());
-  if (!fs::exists(folder_ / "cache/stored.seen")) GTEST_SKIP() << "the system does not tell when it was started";
-  const std::string seen = folder_.read_text("cache/stored.seen");
-  Blob bytes = read_file(file_);
-  bytes[4096 + 4096 + 10] ^= std::byte{4};
-  write_file(file_, bytes, {.overwrite = true, .sync = false});
-  EXPECT_FALSE(is_stored());
-  EXPECT_EQ(folder_.read_text("cache/stored.seen"), seen);
-}
-
-/// Two file systems may be mounted in turn at one path, with files of equal times and numbers.
-TEST_F(StoredModelTest, RememberedDigestIsOfTheDirectoryToo) {
-  stored();
-  std::this_thread::sleep_for(longest_tick);
-  EXPECT_TRUE(is_stored());
-  if (!fs::exists(folder_ / "cache/stored.digest")) GTEST_SKIP() << "the system does not tell when it was started";
-  std::string digest = folder_.read_text("cache/stored.digest");
-  const std::size_t directory = digest.size() - 64 - 1 - 64;
-  ASSERT_EQ(digest[directory - 1], ' ');
-  digest.replace(directory, 64, 64, '1');
-  digest.replace(digest.size() - 64, 64, 64, '0');
-  folder_.write_file("cache/stored.digest", digest);
-  EXPECT_TRUE(is_stored());
-}
-
-TEST_F(StoredModelTest, RefusedModelIsNotPreparedAgain) {
-  StoredModel first = stored();
-  first.refuse("it does not work");
-  EXPECT_FALSE(fs::exists(file_));
-  StoredModel second = opened();
-  EXPECT_FALSE(second.is_stored());
-  expect_error(error_if_any([&] { return second.prepare(); }),
-               {.code = Code::usage_argument, .says = {"it does not work"}});
-  key_.settings = "level 2";
-  EXPECT_TRUE(stored().is_stored());
 }
 
 // --- Several processes -----------------------------------------------------------------------------------------------
