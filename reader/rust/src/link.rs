@@ -26,8 +26,9 @@ impl Archive<'_> {
         {
             return Err(refused("usage.argument", "cannot be the location of external data; rename the archive"));
         }
+        // K8
         if self.names().any(|name| name.eq_ignore_ascii_case(file_name)) {
-            return Err(refused("usage.own_name", "is also the name of an entry; rename the archive")); // K8
+            return Err(refused("usage.own_name", "is also the name of an entry; rename the archive"));
         }
         let tensors = Tensors::new(self, self.graph(graph)?)?;
         let model = tensors.model();
