@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "archive/editing.h"
 #include "archive/front_end.h"
 #include "base/parallel.h"
 #include "onnxar/archive_writer.h"
@@ -28,49 +29,6 @@ using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
 /// tests/archive/written_model_test.cc tests the proof of models.
 constexpr EditOptions of_any_model = {.output = {.sync = false}, .verify_model = false};
-
-const Blob& new_model() {
-  static const Blob model = smallest_model(256, "edited");
-  return model;
-}
-
-Built model_alone() {
-  ZipBuilder builder = smallest_builder();
-  builder.entries.erase(builder.entries.begin());
-  return builder.build_placed();
-}
-
-class EditTest : public ::testing::Test {
- protected:
-  void SetUp() override { start_with(smallest_archive()); }
-
-  void start_with(Built built) {
-    before_ = std::move(built);
-    path_ = folder_.write_file("a", before_.bytes);
-  }
-  [[nodiscard]] ArchiveEditor editor(const EditOptions& options = {.output = {.sync = false}}) const {
-    return ArchiveEditor::open(path_, options);
-  }
-  [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
-  void expect_unchanged() const {
-    EXPECT_EQ(now(), before_.bytes);
-    EXPECT_EQ(folder_.file_names(), Strings{"a"});
-  }
-  /// What the action is refused for; the editor is gone then, and the file as it was.
-  template <typename Action>
-  std::optional<ErrorContext> refusal(const Action& action) {
-    const auto refused = refusal_of([&] {
-      ArchiveEditor open = editor();
-      action(open);
-    });
-    expect_unchanged();
-    return refused;
-  }
-
-  TempDir folder_;
-  fs::path path_;
-  Built before_;
-};
 
 TEST_F(EditTest, KeepsFileThatReplacedTheArchive) {
   for (const Built& first : {smallest_archive(), model_alone()}) {
@@ -278,46 +236,6 @@ TEST_F(EditTest, DryRunsExcludeEditsButNotEachOther) {
   expect_error(error_if_any([&] { return editor(); }), {.code = Code::archive_busy, .path = path_});
 }
 
-TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
-  const auto expect_not_committed = [&](const OpenOptions& limits, Code code) {
-    const auto error = error_if_any([&] {
-      ArchiveEditor open = editor({.output = {.sync = false}, .open = limits});
-      open.add("b", Bytes());
-      open.commit(new_model());
-    });
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code(), code);
-    EXPECT_EQ(error->path(), path_);
-    EXPECT_GT(error->offset(), before_.bytes.size()) << "the place of the new directory";
-    expect_unchanged();
-  };
-  expect_not_committed({.max_entries = 2}, Code::zip_limit_entries);
-  expect_not_committed({.max_directory_size = before_.directory_size + 30}, Code::zip_limit_directory);
-}
-
-TEST_F(EditTest, LimitsHoldForRewrittenArchive) {
-  start_with(model_alone());
-  const auto code = code_of([&] {
-    ArchiveEditor open = editor({.output = {.sync = false}, .open = {.max_entries = 2}});
-    open.add("b", Bytes());
-    open.add("c", Bytes());
-    open.commit(smallest_model(0));
-  });
-  EXPECT_EQ(code, Code::zip_limit_entries);
-  expect_unchanged();
-}
-
-TEST_F(EditTest, ModelLimitHoldsForTheNewModel) {
-  const std::uint64_t old_size = before_.data_of(model_entry).size();
-  const EditOptions limited = {.output = {.sync = false}, .open = {.max_model_size = old_size}};
-  const Blob longer = smallest_model(256, "a producer with a long name");
-  EXPECT_EQ(code_of([&] { return editor(limited).size_with({}, longer.size()); }), Code::archive_model_too_large);
-  EXPECT_EQ(code_of([&] { editor(limited).commit(longer); }), Code::archive_model_too_large);
-  expect_unchanged();
-  editor(limited).commit(smallest_model(256, "short"));
-  EXPECT_NE(now(), before_.bytes);
-}
-
 // K8: a link to the file could be taken for one to the entry.
 TEST_F(EditTest, NoEntryGetsTheNameOfTheArchivesFile) {
   fs::create_symlink(path_, folder_ / "link");
@@ -333,20 +251,6 @@ TEST_F(EditTest, NoEntryGetsTheNameOfTheArchivesFile) {
   EXPECT_EQ(now(), before_.bytes);
   folder_.write_file("w", before_.bytes);
   EXPECT_EQ(code_of([&] { return ArchiveEditor::open(folder_ / "w"); }), Code::usage_own_name);
-}
-
-TEST_F(EditTest, AnEditMayReachTheLimitsOfEntriesAndDirectory) {
-  const OpenOptions limits = {.max_entries = 3, .max_directory_size = before_.directory_size + 46 + 1};
-  ArchiveEditor edit = editor({.output = {.sync = false}, .open = limits});
-  edit.add("b", Bytes());
-  edit.commit(new_model());
-  EXPECT_EQ(Archive::open(path_).size(), 3U);
-}
-
-TEST_F(EditTest, ModelOf2GiBIsRefusedBeforeAnythingIsWritten) {
-  constexpr std::uint64_t too_large = 1ULL << 31U;
-  EXPECT_EQ(code_of([&] { return editor().size_with({}, too_large); }), Code::archive_model_too_large);
-  EXPECT_NO_THROW(static_cast<void>(editor().size_with({}, too_large - 1)));
 }
 
 TEST_F(EditTest, OnlyArchivesAreEdited) {

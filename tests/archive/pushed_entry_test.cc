@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr WriterOptions unsynced = {.output = {.overwrite = true, .sync = false}, .verify_model = false};
+constexpr WriterOptions unsynced_writer = {.output = {.overwrite = true, .sync = false}, .verify_model = false};
 
 /// Pushes `bytes` in pieces of `piece` bytes.
 void push(auto& writer, std::string_view name, Bytes bytes, std::size_t piece) {
@@ -33,7 +33,7 @@ void push(auto& writer, std::string_view name, Bytes bytes, std::size_t piece) {
 class PushedEntry : public ::testing::Test {
  protected:
   [[nodiscard]] ArchiveWriter writer(const char* name = "a") const {
-    return ArchiveWriter::create(folder_ / name, unsynced);
+    return ArchiveWriter::create(folder_ / name, unsynced_writer);
   }
 
   /// Expects that the action fails, and that nothing is published after it.
