@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from archive import Archive
-from model import Link, Tensor
+from model import Link
 from rules import ERROR, Finding, finding
+from tensors import Tensor
 
 
 def sha1_of(tensor: Tensor) -> bytes | None:

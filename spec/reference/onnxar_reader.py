@@ -21,8 +21,9 @@ from pathlib import Path
 from archive import MODEL, Archive, open_archive
 from checksum import check_checksums, has_odd_checksum
 from directory import NONE_16, NONE_32, Entry, Limits
-from model import Link, Model, Tensor, read_model
+from model import Link, Model, read_model
 from rules import ERROR, NOTE, WARNING, Finding, Refused, as_error, finding
+from tensors import Tensor
 
 __all__ = ["Archive", "Entry", "Finding", "Limits", "Refused", "check", "open_archive"]
 

@@ -148,7 +148,7 @@ class Texts(unittest.TestCase):
                     self.assertEqual(star == "*", name in repeated)
 
     def test_data_types_equal_schema_and_second_reader(self):
-        import model as reference
+        import tensors as reference
 
         schema = (ROOT / "proto/onnxar/onnx.proto").read_text()
         enumeration = re.search(r"enum DataType \{(.*?)\}", schema, re.S)[1]
@@ -174,7 +174,7 @@ class Texts(unittest.TestCase):
 
     def test_minimum_limits_are_those_of_second_reader(self):
         import directory
-        import model as reference
+        import tensors as reference
 
         found = re.search(
             r"MUST accept 2\^(\d+) entries, a directory of (\d+) MiB, "
