@@ -1,6 +1,8 @@
-"""The shape of the sources: a file begins with its purpose, has its helpers on top, and is not long; and no two units
-include each other, directly or through others."""
+"""The shape of the sources: a file begins with its purpose, has its helpers on top, and is not long, nor are its
+functions; and no two units include each other, directly or through others."""
 
+import ast
+import collections
 import pathlib
 import re
 import unittest
@@ -11,10 +13,26 @@ TS_IMPORT = re.compile(r"""^(?:import|export)\b[^;]*? from '\./(\w+)\.js';""", r
 JAVA_TEXT = re.compile(r"""/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\])'|"(?:\\.|[^"\\])*\"""", re.DOTALL)  # comments, characters and strings
 PY_IMPORT = re.compile(r"^from onnxar(?:\.(\w+))? import ([^(\n]+|\([^)]*\))", re.MULTILINE)
 LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
 LONGEST_LINE = 120
 FOLDERS = ("src", "include", "tools", "python/src")
+# Everything that people read, with the suffixes that are read here.
+ALL_FOLDERS = ("src", "include", "tools", "python", "tests", "spec", "bench", "examples", "reader", "js", "docs/tools")
+SUFFIXES = {".c", ".cc", ".h", ".java", ".js", ".mjs", ".py", ".rs", ".ts"}
+BUILT = {"dist", "node_modules", "target"}
+# Files that may be long: the reader of two files, its copy in the crate.
+LONG_BY_DESIGN = {"reader/onnxar_reader.c", "reader/rust/c/onnxar_reader.c"}
+# Programs that stand in reports to other projects as they are.
+WITHOUT_PURPOSE = "tests/interop/readers/upstream_programs/"
 # A sentence on the first line of a source; a header may need two lines.
 PURPOSE = {".cc": re.compile(r"// [A-Z][^\n]*\.\n"), ".h": re.compile(r"(?://|/\*) [A-Z]")}
+# What is not held to one sentence begins with a comment or a docstring.
+OPENING_COMMENT = re.compile(r'(?:#![^\n]*\n)?(?://[/!]?|/\*\*?|# |""")(?:\n \*)?\s*[^\s/*#"][^\n]{9,}')
+NO_FUNCTION = re.compile(
+    r"(?:if|for|while|switch|else|do|try|catch|return|class|struct|namespace|enum|interface|using|typedef)\b|[/#*@})]"
+)
+BLOCK_BEGINS = re.compile(r"\{\s*(?://.*|/\*.*)?$")
+ENDS = re.compile(r"[{;}]\s*(?://.*|/\*.*)?$")
 OPENING = re.compile(r"^namespace (?:([^{\n]+) )?\{(?![^\n]*\}$)", re.MULTILINE)
 DEFINED = re.compile(r"^(?!namespace|using|#|//|\}|\)| |template)\w[^\n]*[({]", re.MULTILINE)
 
@@ -25,6 +43,41 @@ def purpose_fault(path: str, text: str) -> str:
     if not PURPOSE[pathlib.PurePath(path).suffix].match(text):
         return "does not begin with a sentence that states its purpose"
     return f"has more than {LONGEST_LINE} characters in its first line" if len(first) > LONGEST_LINE else ""
+
+
+def lacks_purpose(text: str) -> bool:
+    """True if a file that is not held to one sentence does not begin with a comment."""
+    return bool(text) and not OPENING_COMMENT.match(text)
+
+
+def functions_in(text: str) -> dict[str, int]:
+    """Maps the first line of each function of a formatted source in C, C++, Java, Rust or JavaScript to its number of lines.
+    Finds functions that begin in the first column, and members of classes that do."""
+    lines = text.split("\n")
+    found: dict[str, int] = {}
+    for first, line in enumerate(lines):
+        indent = "  " if line.startswith("  ") else ""
+        head = line[len(indent) :]
+        if "(" not in head or head.startswith(" ") or NO_FUNCTION.match(head):
+            continue
+        begin = next((i for i in range(first, len(lines)) if ENDS.search(lines[i])), first)
+        signature = "\n".join(lines[first : begin + 1])
+        is_test = head.startswith("test(")  # JavaScript: the function is its last argument
+        if BLOCK_BEGINS.search(lines[begin]) and (is_test or signature.count("(") == signature.count(")")):
+            end = next((i for i in range(begin + 1, len(lines)) if lines[i].startswith(indent + "}")), len(lines) - 1)
+            found[line] = end - first + 1
+    return found
+
+
+def python_functions_in(text: str) -> dict[str, int]:
+    """Maps each function of a Python module to its number of lines, without its docstring."""
+    found: collections.Counter[str] = collections.Counter()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            has_text = ast.get_docstring(node) is not None
+            text_lines = node.body[0].end_lineno - node.body[0].lineno + 1 if has_text else 0
+            found[node.name] = max(found[node.name], node.end_lineno - node.lineno + 1 - text_lines)
+    return found
 
 
 def namespace_fault(text: str) -> str:
@@ -107,10 +160,21 @@ class Shape(unittest.TestCase):
         self.assertEqual(cycle_in(graph), [])
 
     def test_no_file_is_long(self) -> None:
-        for pattern in ("src/**/*.[ch]*", "include/**/*.[ch]*", "tools/**/*.[ch]*", "python/onnxar/*.py", "python/src/*"):
-            for path in sorted(ROOT.glob(pattern)):
-                lines = len(path.read_text().splitlines())
-                self.assertLessEqual(lines, LONGEST_FILE, path.relative_to(ROOT))
+        long = {path for path, text in self.all_files() if len(text.splitlines()) > LONGEST_FILE}
+        self.assertEqual(long, LONG_BY_DESIGN)
+
+    def test_no_function_is_long(self) -> None:
+        count, long = 0, []
+        for path, text in self.all_files():
+            functions = python_functions_in(text) if path.endswith(".py") else functions_in(text)
+            count += len(functions)
+            long += [f"{path}: {name.strip()}" for name, lines in functions.items() if lines > LONGEST_FUNCTION]
+        self.assertGreater(count, 10_000)
+        self.assertEqual(long, [])
+
+    def test_every_file_begins_with_a_comment(self) -> None:
+        missing = [path for path, text in self.all_files() if lacks_purpose(text) and not path.startswith(WITHOUT_PURPOSE)]
+        self.assertEqual(missing, [])
 
     def test_every_python_module_states_its_purpose(self) -> None:
         for path in sorted((ROOT / "python/onnxar").glob("*.py")):
@@ -137,6 +201,29 @@ class Shape(unittest.TestCase):
         paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in PURPOSE]
         self.assertGreater(len(paths), 400)
         return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
+
+    def all_files(self) -> list[tuple[str, str]]:
+        paths = [path for folder in ALL_FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+        relative = [path.relative_to(ROOT) for path in paths if path.is_file()]
+        self.assertGreater(len(relative), 1200)
+        return [(path.as_posix(), (ROOT / path).read_text()) for path in relative if not BUILT & set(path.parts)]
+
+    def test_missing_comments_are_found(self) -> None:
+        begins = ("// Reads zips.\n", "//! Reads zips.\n", "/* Reads zips. */\n", "/**\n * Reads zips.\n */\n", "# Reads zips.\n")
+        for first in (*begins, '#!/usr/bin/env python3\n"""Reads zips."""\n', ""):
+            self.assertFalse(lacks_purpose(first), first)
+        for first in ("#include <a>\n", "import os\n", "\n// Reads zips.\n", "//\n\n", '"""Zips."""\n'):
+            self.assertTrue(lacks_purpose(first), first)
+
+    def test_lengths_of_functions_are_found(self) -> None:
+        body = "  f();\n" * 5
+        for begin in ("int f() {", "int f(int a,\n      int b) {", "TEST_F(A, B) {", "test('a', () => {"):
+            self.assertEqual(list(functions_in(f"{begin}\n{body}}}\n").values()), [begin.count("\n") + 7], begin)
+        member = "class A {\n  int f() const {\n" + "    g();\n" * 5 + "  }\n};\n"
+        self.assertEqual(functions_in(member), {"  int f() const {": 7})
+        for other in ("namespace a {\n", "describe('a', () => {\n", "  if (a) {\n", "int f();\nstruct A {\n"):  # groups of functions
+            self.assertEqual(functions_in(other + body + "}\n"), {}, other)
+        self.assertEqual(python_functions_in('def f():\n    """Says.\n\n    More."""\n    return 1\n'), {"f": 2})
 
     def test_missing_purposes_are_found(self) -> None:
         for first in ("// Reads zips.\n", "// Reads zips (APPNOTE 4.3).\n#include"):
