@@ -54,7 +54,7 @@ struct RemoteOptions {
   /// after a redirect.
   std::filesystem::path netrc = {};
   /// Sent as `Authorization: Bearer`, only to the host of the address, in place of what `netrc` has for it; not if the
-  /// address has a name.
+  /// address has a user name.
   std::string token = {};
   S3Options s3 = {};
 };

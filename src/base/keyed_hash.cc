@@ -1,4 +1,4 @@
-// Makes the random key of this process for tables whose keys come from files.
+// Makes the random key of this process, and compares the bytes of a source with others.
 #include "base/keyed_hash.h"
 
 #include <cstring>

@@ -5,7 +5,6 @@
 
 #include "c/boundary.h"
 #include "onnxar/error.h"
-#include "onnxar/link.h"
 #include "onnxar/stored_model.h"
 #include "os/names.h"
 

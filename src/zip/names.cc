@@ -6,9 +6,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "base/little_endian.h"
 #include "base/text.h"
-#include "onnxar/bytes.h"
 #include "os/names.h"
 #include "zip/format.h"
 
@@ -84,10 +82,11 @@ std::optional<NameFault> path_fault(std::string_view name, PartRule of_parts) no
   return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};  // N9
 }
 
-/// Returns the first fault of a name of any form, which `name_fault` has not found to be plain.
+/// Returns the first fault of a name that `name_fault` cannot accept at once.
 std::optional<NameFault> first_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (!std::ranges::all_of(name, is_portable)) {
+  const auto is_foreign = [](char c) { return c != '/' && !plain_characters[static_cast<unsigned char>(c)]; };
+  if (std::ranges::any_of(name, is_foreign)) {
     return NameFault{Code::zip_name_character,  // N14
                      "the name contains a character that readers treat differently: printable ASCII is allowed, except "
                      "\\ : * ? \" < > | and ;"};
