@@ -56,9 +56,12 @@ def _missing(error: FileNotFoundError, name: str) -> Error:
     status = getattr(cause, "status", None)
     if status in (401, 403, 407):
         return fault("io.permission", f"the server denies access (status {status})", path=name)
+    if status in (408, 425, 429, 500, 502, 503, 504):  # sent again before, as in the library
+        return fault("remote.unreachable", f"the server answers with status {status}", path=name)
     if status not in (None, 404, 410):
         return fault("remote.refused", f"the server answers with status {status}", path=name)
-    if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
+    is_of_connection = isinstance(cause, OSError) or type(cause).__module__.startswith("aiohttp.")
+    if status is None and is_of_connection and not isinstance(cause, FileNotFoundError):
         return fault("remote.unreachable", f"the file cannot be read or written: {_reason(cause)}", path=name)
     return fault("io.not_found", "there is no such file", path=name)
 

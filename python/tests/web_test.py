@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import functools
 import inspect
 import math
 import mmap
+import os
 import pathlib
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import unittest.mock
@@ -181,6 +184,28 @@ class Http(WebTest, RangesTest):
             unused.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{unused.getsockname()[1]}/m.onnxar"
             self.refused("remote.unreachable", onnxar.open, address, storage_options={"headers": {}})
+
+    def test_server_that_hangs_up_on_fsspec_is_reported(self):
+        def hang_up(server: socket.socket) -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    with server.accept()[0] as client:
+                        client.recv(65536)
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=hang_up, args=(server,), daemon=True).start()
+            address = f"http://127.0.0.1:{server.getsockname()[1]}/m.onnxar"
+            self.refused("remote.unreachable", onnxar.open, address, storage_options={"headers": {}})
+            server.shutdown(socket.SHUT_RDWR)
+
+    def test_token_of_environment_is_for_the_library_alone(self):
+        address = self.serve()
+        with unittest.mock.patch.dict(os.environ, {"ONNXAR_TOKEN": "hidden"}):
+            onnxar.open(address)
+            self.assertEqual({each.headers.get("Authorization") for each in self.server.requests}, {"Bearer hidden"})
+            self.server.requests.clear()
+            onnxar.open(address, storage_options={"headers": {}})
+            self.assertEqual({each.headers.get("Authorization") for each in self.server.requests}, {None})
 
     def test_other_bytes_than_were_asked_for_are_refused(self):
         size = len(self.data)
