@@ -32,12 +32,14 @@ function progress(done, total) {
 }
 
 /** Browsers throw a TypeError with no reason for an address that they cannot or may not read. */
-const reasonOf = (error) =>
-  error instanceof TypeError
-    ? `The browser cannot read this address; its server must answer, and allow this page to read it (${error.message}).`
-    : error.message;
+function unreadable(error) {
+  if (!(error instanceof TypeError)) throw error;
+  throw new Error(
+    `The browser cannot read this address; its server must answer, and allow this page to read it (${error.message}).`,
+  );
+}
 
-/** One work at a time, with a progress and a way to end it. Gives whether it came to its end. */
+/** One work at a time, with a progress and a way to end it. */
 async function doing(what, work) {
   ended.abort();
   const own = (ended = new AbortController());
@@ -47,7 +49,7 @@ async function doing(what, work) {
   try {
     say(await work(own.signal));
   } catch (error) {
-    if (ended === own) say(own.signal.aborted ? `${what}: cancelled.` : reasonOf(error));
+    if (ended === own) say(own.signal.aborted ? `${what}: cancelled.` : error.message);
   } finally {
     if (ended === own) at('work').hidden = true;
   }
@@ -59,7 +61,7 @@ const show = (source, name) =>
   doing(`Opening ${name}`, async (signal) => {
     at('model').hidden = true; // of an earlier model, if this one cannot be opened
     const begin = performance.now();
-    const metadata = await parseOnnxMetadata(source, { request: { signal } });
+    const metadata = await parseOnnxMetadata(source, { request: { signal } }).catch(unreadable);
     const archive = metadata.format === 'onnxar' ? await open(source) : undefined;
     signal.throwIfAborted();
     shown = { name, source, metadata, archive };

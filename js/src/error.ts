@@ -110,6 +110,7 @@ type Code =
   | 'usage.no_such_entry'
   | 'usage.own_name';
 
+/** A rule of the format, or the code of another failure. */
 export type Rule = keyof typeof RULES | Code;
 
 const BREACHES: Partial<Record<Rule, readonly [code: string, breach: string]>> = RULES;

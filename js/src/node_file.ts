@@ -103,8 +103,8 @@ export async function openPath(path: string): Promise<Source & { close(): Promis
     }
   } catch (error) {
     if (error instanceof OnnxarError) throw error;
-    const code = FAILURES[(error as { code: string }).code] ?? 'io.failed';
-    throw failure(code, `${(error as Error).message}; look at path and permissions`);
+    const code = FAILURES[(error as { code: string }).code];
+    throw failure(code ?? 'io.failed', `${(error as Error).message}${code ? '; look at path and permissions' : ''}`);
   }
 }
 

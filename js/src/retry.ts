@@ -23,7 +23,7 @@ const transient = new WeakMap<object, number>();
 function codeOf(status: number): Rule {
   if (status === 404 || status === 410) return 'io.not_found';
   if (status === 401 || status === 403) return 'io.permission';
-  return status < 300 ? 'remote.answer' : 'remote.refused';
+  return status === 200 || status === 206 ? 'remote.answer' : 'remote.refused';
 }
 
 /** Returns an error for a failed or unexpected answer; `status` is 0 if there was none. */

@@ -138,7 +138,7 @@ const codes = {
   410: 'io.not_found',
   418: 'remote.refused',
   505: 'remote.refused',
-  204: 'remote.answer',
+  204: 'remote.refused',
 };
 
 for (const [status, code] of Object.entries(codes)) {
