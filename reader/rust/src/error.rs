@@ -39,6 +39,7 @@ impl Error {
     pub(crate) fn of_system(error: std::io::Error) -> Self {
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => "io.not_found",
+            _ if cfg!(unix) && error.raw_os_error() == Some(20) => "io.not_found", // ENOTDIR; NotADirectory needs 1.83
             std::io::ErrorKind::PermissionDenied => "io.permission",
             _ => "io.failed",
         };

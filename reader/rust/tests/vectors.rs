@@ -52,6 +52,8 @@ fn invalid_files_are_refused() {
 fn errors_say_what_is_wrong() {
     let error = Archive::open("/no/such/file").err().unwrap();
     assert_eq!(error.code, "io.not_found");
+    let beneath_a_file = Archive::open("Cargo.toml/model.onnxar").err().unwrap();
+    assert!(!cfg!(unix) || beneath_a_file.code == "io.not_found");
     let error = Archive::from_bytes(b"no archive").err().unwrap();
     assert_eq!((error.code, error.rule, error.offset), ("zip.end.missing", "E1", Some(10)));
     assert_eq!(error.to_string(), "zip.end.missing at 10: the file does not end in an end record");
