@@ -132,7 +132,7 @@ def measure(folder: pathlib.Path, runs: int, gib: float, picture: pathlib.Path |
             bars = []
             if form in ("parallel", "cache"):
                 ratios = {what: found[form] / found["external"] for what, found in (("warm", warm), ("cold", cold))}
-                bars = [verdict(f"0.5 x external, warm ({ratios['warm']:.2f})", ratios["warm"] <= 0.5), verdict(f"1 x cold ({ratios['cold']:.2f})", ratios["cold"] <= 1)]
+                bars = [verdict(f"0.5 x external, warm ({ratios['warm']:.2f})", ratios["warm"] <= 0.5), verdict(f"1.0 x cold ({ratios['cold']:.2f})", ratios["cold"] <= 1)]
             if form == "cache":
                 bars += [verdict("1.3 x weights", pss <= 1.3 * forms.weights()), f"first start {first:.2f} s"]
             section.row(name, text, f"{warm[form]:.3f}", f"{cold[form]:.3f}", f"{pss / 1e6:.0f}", f"{pss / forms.weights():.2f}",

@@ -27,6 +27,8 @@ def versions(site: Path) -> list[str]:
 
 def write(site: Path) -> None:
     links = [f'<a href="{version}/docs/index.html">onnxar {version}</a>' for version in versions(site)]
+    if not links:
+        sys.exit(f"{site} has no version; run ./dev docs")
     newest = links[0].split('"')[1]
     (site / "index.html").write_text(f'{HEAD}<meta http-equiv="refresh" content="0; url={newest}">\n</head>\n<body><p>{links[0]}</p></body>\n</html>\n')
     items = "".join(f"<li>{link}</li>\n" for link in links)

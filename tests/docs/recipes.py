@@ -70,7 +70,7 @@ def play(page: Path, blocks: list[Block], folder: Path) -> None:
             sys.exit(f"{block.place}: {failed}")
         finally:
             tokens.shutdown()
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the page ends it, unless a block fails
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError, ValueError):  # the page ends it, unless a block fails
                 os.kill(int((folder / "registry.pid").read_text()), signal.SIGTERM)
 
 

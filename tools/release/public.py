@@ -13,8 +13,9 @@ from versions import ROOT, library_version
 PUBLISHED = False  # True from the first public day on; then run this program
 OWNER = "onnxar"  # of the repository; Maven's group io.github.onnxar needs the same name
 HOME = f"https://github.com/{OWNER}/onnxar"
-# Files of packages that name the project's address.
-ADDRESSED = ("pyproject.toml", "js/package.json", "reader/rust/Cargo.toml", "reader/java/pom.xml")
+# Files that name the project's address or its owner, and how.
+ADDRESSED = {**dict.fromkeys(("pyproject.toml", "js/package.json", "reader/rust/Cargo.toml", "reader/java/pom.xml"), HOME),
+             "docs/install.md": f"brew install {OWNER}/tap/onnxar"}  # fmt: skip
 
 
 class Text(NamedTuple):
@@ -77,7 +78,7 @@ def faults(root: Path = ROOT, is_published: bool = PUBLISHED) -> list[str]:
         wanted, text = after if is_published else before, (root / file).read_text(encoding="utf-8")
         if text.count(wanted) != 1 or switched(text, before, after, is_published) != text:
             found.append(f"{file} does not say once: {wanted.strip()[:90]} (run tools/release/public.py)")
-    return found + [f"{file} does not name {HOME}" for file in ADDRESSED if HOME not in (root / file).read_text(encoding="utf-8")]
+    return found + [f"{file} does not name {name}" for file, name in ADDRESSED.items() if name not in (root / file).read_text(encoding="utf-8")]
 
 
 def write(root: Path = ROOT, is_published: bool = PUBLISHED) -> None:
