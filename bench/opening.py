@@ -13,7 +13,7 @@ from report import Section
 
 COUNT = 10_000
 ROUNDS = 5
-BAR = 3
+BAR = 2
 WORKER = ROOT / "bench/opening_worker.py"
 
 
