@@ -10,7 +10,7 @@ export interface Source {
   read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Returns the same bytes in pieces, for ranges that are too large for memory. */
   stream?(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** True if nobody else has the memory of the pieces of `stream`. */
+  /** True if no one else has the memory of the pieces of `stream`. */
   readonly isOwn?: boolean;
   /** Fills memory with the bytes from `begin` on, synchronously. Returns false if that is impossible here. */
   readSync?(into: Uint8Array, begin: number): boolean;
