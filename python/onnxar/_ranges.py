@@ -33,6 +33,9 @@ class RemoteFile(Protocol):
         """Returns the bytes of each range, all of the version that was opened. Raises io.changed; any exception."""
 
 
+PASSING = (408, 425, 429, 500, 502, 503, 504)  # statuses after which a client asks again, as in the library
+
+
 @contextlib.contextmanager
 def translated(name: str) -> Iterator[None]:
     """Raises exceptions of other packages as exceptions of this package."""
@@ -56,7 +59,7 @@ def _missing(error: FileNotFoundError, name: str) -> Error:
     status = getattr(cause, "status", None)
     if status in (401, 403, 407):
         return fault("io.permission", f"the server denies access (status {status})", path=name)
-    if status in (408, 425, 429, 500, 502, 503, 504):  # sent again before, as in the library
+    if status in PASSING:
         return fault("remote.unreachable", f"the server answers with status {status}", path=name)
     if status not in (None, 404, 410):
         return fault("remote.refused", f"the server answers with status {status}", path=name)

@@ -178,6 +178,7 @@ class Http(WebTest, RangesTest):
             with self.subTest(status=status):
                 self.refused(code, onnxar.open, self.serve(fail=1, status=status))
                 self.refused(code, onnxar.open, self.serve(fail=9, status=status), storage_options={"headers": {}})
+        self.refused("remote.unreachable", onnxar.open, self.serve(fail=9, status=503), storage_options={"headers": {}})
 
     def test_unreachable_server_of_fsspec_is_reported(self):
         with socket.socket() as unused:

@@ -1,4 +1,4 @@
-"""The rules by which the clients in C++ and JavaScript repeat failed requests are the same."""
+"""The rules by which the clients in C++ and JavaScript repeat failed requests are the same, and Python names their statuses alike."""
 
 import pathlib
 import re
@@ -7,6 +7,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REMOTE = "include/onnxar/remote.h"
 PYTHON = "python/onnxar/_options.py"  # passes the time limit to the C++ client
+RANGES = "python/onnxar/_ranges.py"  # names the failures of fsspec
 JS = "js/src/retry.ts"
 HTTP_FILE = "src/remote/http_file.cc"
 
@@ -78,7 +79,9 @@ class Retries(unittest.TestCase):
         text = found("src/remote/request.cc", r"(?s)is_status_that_passes\(int status\) \{(.*?)\}")
         (first, last), = re.findall(r"status >= (\d+) && status <= (\d+)", text)
         cpp = {*map(int, re.findall(r"status == (\d+)", text)), *range(int(first), int(last) + 1)}
+        python = set(map(int, found(RANGES, r"^PASSING = \(([\d, ]+)\)").split(",")))
         self.assertEqual(js, cpp)
+        self.assertEqual(python, cpp)
 
 
 if __name__ == "__main__":
