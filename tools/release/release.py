@@ -20,7 +20,8 @@ from sdist import DIST
 
 HERE = Path(__file__).parent
 OUT = ROOT / "build/release" / f"onnxar-{versions.library_version()}"
-STEPS = (("wheels.py",), ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("recipes.py",), ("trial.py",))
+WHEELS = ("wheels.py",)
+STEPS = (WHEELS, ("binaries.py", "--twice"), ("library.py",), ("reader.py",), ("recipes.py",), ("trial.py",))
 
 
 def git(*arguments: str) -> str:
@@ -78,9 +79,9 @@ def collect(out: Path) -> None:
     (out / "SHA256SUMS").write_text("".join(sums))
 
 
-def make_everything() -> None:
+def make(steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
     shutil.rmtree(DIST, ignore_errors=True)
-    for program, *arguments in STEPS:
+    for program, *arguments in steps:
         print(f"==> {program}", flush=True)
         if (code := subprocess.run([sys.executable, "-B", HERE / program, *arguments], check=False).returncode) != 0:
             sys.exit(code)
@@ -90,7 +91,7 @@ def main() -> None:
     if wrong := faults(trial="--trial" in sys.argv):
         sys.exit("release.py: " + "\n".join(wrong))
     if "--collect" not in sys.argv:
-        make_everything()
+        make()
     collect(OUT)
     subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=OUT, check=True)
     print(f"{OUT.relative_to(ROOT)}: {len(list(OUT.iterdir()))} files")
