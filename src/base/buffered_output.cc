@@ -8,7 +8,6 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
-#include "base/parallel.h"
 
 namespace onnxar::base {
 namespace {
@@ -37,6 +36,10 @@ constexpr std::size_t block_size = 4096;
 BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t position)
     : file_(std::move(file)), write_back_(write_back), flushed_(position), written_back_(position) {
   buffer_.reserve(first_buffer_size);
+}
+
+ThreadPool BufferedOutput::summing_threads(std::size_t threads) {
+  return ThreadPool(std::min(allowed_threads(threads), most_threads));
 }
 
 void BufferedOutput::append(Bytes bytes) { append_any(bytes, nullptr); }
@@ -92,11 +95,11 @@ void BufferedOutput::write(Bytes bytes) {
   }
 }
 
-std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
+std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, ThreadPool& threads) {
   return append_any_with_crc(crc, bytes, nullptr, threads);
 }
 
-std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads) {
+std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, ThreadPool& threads) {
   const FileOrigins origins(source, direct_from);
   source.read([&](Bytes bytes) { crc = append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
   // The kernel reads a mapping again to write it, so the written bytes may differ from the summed ones.
@@ -107,13 +110,12 @@ std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSourc
 /// Writes and sums large pieces on several threads. Each thread writes the bytes that it has just summed, so that the
 /// kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin,
-                                                  std::size_t threads) {
+                                                  ThreadPool& threads) {
   if (bytes.size() < worth_a_thread) {
     crc = crc32(crc, bytes);
     append(bytes);
     return crc;
   }
-  threads = std::min(allowed_threads(threads), most_threads);
   if (append_shared(bytes, origin)) return crc32_in_pieces(crc, bytes, {read_step}, threads, [](std::size_t, Bytes) {});
   flush();
   while (!bytes.empty()) {

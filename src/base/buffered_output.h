@@ -7,6 +7,7 @@
 
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "base/parallel.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -25,14 +26,16 @@ class BufferedOutput {
   /// begins to write to the disk at once, which shortens a later sync.
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
+  /// Returns the threads for append_with_crc: as many as are useful, and up to `threads` (0: one per core).
+  static ThreadPool summing_threads(std::size_t threads);
+
   void append(Bytes bytes);
   /// Appends all bytes of the source. Throws what reading the source throws, io.*, and io.changed if 64 KiB or more of
   /// the bytes are mapped from a file that was written to meanwhile.
   void append(const ByteSource& source);
-  /// Does the same, and continues `crc` over the bytes (crc32.h). Two threads sum and write large pieces if `threads`
-  /// allows it (0: if there are two cores).
-  std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads);
-  std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
+  /// Does the same, and continues `crc` over the bytes (crc32.h). The threads sum and write large pieces.
+  std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, ThreadPool& threads);
+  std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, ThreadPool& threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
   /// Replaces appended bytes.
@@ -52,7 +55,7 @@ class BufferedOutput {
 
  private:
   void append_any(Bytes bytes, const FileOrigin* origin);
-  std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin, std::size_t threads);
+  std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin, ThreadPool& threads);
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
   bool append_shared(Bytes bytes, const FileOrigin* origin);
   void write(Bytes bytes);

@@ -13,7 +13,6 @@
 
 #include "base/checked.h"
 #include "base/crc32_fold.h"
-#include "base/parallel.h"
 
 namespace onnxar::base {
 namespace {
@@ -59,7 +58,7 @@ std::uint32_t crc32_of(const ByteSource& source) {
   return crc;
 }
 
-std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std::size_t threads,
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, ThreadPool& threads,
                               const std::function<void(std::size_t, Bytes)>& use) {
   if (bytes.empty()) return crc;
   const std::size_t missing = pieces.size - pieces.first;  // the first piece is the end of a full-size piece
@@ -68,7 +67,7 @@ std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std
   const auto piece = [&](std::size_t i) {
     return bytes.subspan(begin(i), std::min(begin(i + 1), bytes.size()) - begin(i));
   };
-  parallel_for(sums.size(), threads, [&](std::size_t i) {
+  threads.run(sums.size(), [&](std::size_t i) {
     sums[i] = crc32(0, piece(i));
     use(begin(i), piece(i));
   });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/parallel.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -21,11 +22,10 @@ struct Pieces {
   std::size_t first = size;
 };
 
-/// Sums in pieces, which up to `threads` threads (0: as many as there are cores) take one after another. A thread
-/// passes each piece that it has summed to `use`, with its offset in `bytes`, while the piece is still in the core's
-/// cache. Several threads call `use` at once; a single thread calls it in order. Rethrows what `use` throws.
-/// REQUIRES: 0 < pieces.first <= pieces.size
-std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, std::size_t threads,
+/// Sums in pieces, which the threads of the pool take one after another. A thread passes each piece that it has summed
+/// to `use`, with its offset in `bytes`, while the piece is still in the core's cache. Several threads call `use` at
+/// once; a single thread calls it in order. Rethrows what `use` throws. REQUIRES: 0 < pieces.first <= pieces.size
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, Pieces pieces, ThreadPool& threads,
                               const std::function<void(std::size_t, Bytes)>& use);
 
 /// Sums the bytes while `use` does something else with them, such as writing them to a file. Many bytes are summed in a

@@ -3,18 +3,35 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "os/process.h"
+
 namespace onnxar::base {
-namespace {
+
+std::size_t allowed_threads(std::size_t threads) noexcept {
+  // Asked for once: glibc reads a file for each answer.
+  static const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return threads != 0 ? threads : cores;
+}
+
+std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept {
+  if (threads != 0) return threads;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(allowed_threads(0), 1 + bytes / worth_a_thread));
+}
+
+void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
+  ThreadPool(threads).run(count, work);
+}
 
 /// Hands out numbers in ascending order. All calls with smaller numbers have therefore begun before a failed call, so
 /// timing does not determine which of several failures is rethrown.
-class Queue {
+class ThreadPool::Queue {
  public:
   Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
 
@@ -53,34 +70,87 @@ class Queue {
   std::exception_ptr failure_;
 };
 
-/// Starts one more thread. Returns false if the system refuses it.
-bool add_thread(std::vector<JoinedThread>& threads, Queue& queue) {
-  try {
-    threads.emplace_back([&queue] { queue.run(); });
-    return true;
-  } catch (const std::system_error&) {
-    return false;
+struct ThreadPool::Helpers {
+  /// Starts threads until there are `count`. If the system refuses one, the others do its work.
+  void start(std::size_t count) {
+    try {
+      while (threads.size() < count) threads.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {
+      return;
+    }
+  }
+
+  void help() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      begun.wait(lock, [this] { return is_over || wanted != 0; });
+      if (is_over) return;
+      --wanted;
+      ++busy;
+      lock.unlock();
+      queue->run();
+      lock.lock();
+      if (--busy == 0) ended.notify_one();
+    }
+  }
+
+  /// Works on the queue with `count` helpers. Does not wait for those that have not woken when all numbers are taken.
+  void run(Queue& work, std::size_t count) {
+    {
+      const std::scoped_lock lock(mutex);
+      queue = &work;
+      wanted = count;
+    }
+    begun.notify_all();
+    work.run();
+    std::unique_lock lock(mutex);
+    wanted = 0;
+    ended.wait(lock, [this] { return busy == 0; });
+  }
+
+  void end() {
+    {
+      const std::scoped_lock lock(mutex);
+      is_over = true;
+    }
+    begun.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  [[nodiscard]] bool are_in_this_process() const noexcept { return process == os::current_process(); }
+
+  std::vector<std::thread> threads;
+  std::uintptr_t process = os::current_process();
+  std::mutex mutex;
+  std::condition_variable begun, ended;
+  Queue* queue = nullptr;  // of the loop that runs
+  std::size_t wanted = 0;  // helpers that the loop waits for
+  std::size_t busy = 0;    // helpers that work on the queue
+  bool is_over = false;
+};
+
+ThreadPool::ThreadPool(std::size_t threads) noexcept : threads_(allowed_threads(threads)) {}
+
+ThreadPool::ThreadPool(ThreadPool&& other) noexcept = default;
+
+ThreadPool::~ThreadPool() {
+  if (helpers_ == nullptr) return;
+  if (helpers_->are_in_this_process()) {
+    helpers_->end();
+  } else {
+    // Not destroyed: glibc would wait until the threads leave the condition variable.
+    [[maybe_unused]] const Helpers* const left = helpers_.release();
   }
 }
 
-}  // namespace
-
-std::size_t allowed_threads(std::size_t threads) noexcept {
-  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-}
-
-std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept {
-  if (threads != 0) return threads;
-  return static_cast<std::size_t>(std::min<std::uint64_t>(allowed_threads(0), 1 + bytes / worth_a_thread));
-}
-
-void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
-  threads = std::min(allowed_threads(threads), count);
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
   Queue queue(count, work);
-  {
-    std::vector<JoinedThread> helpers;  // joined at the end of this block
-    bool more = true;
-    while (more && helpers.size() + 1 < threads) more = add_thread(helpers, queue);
+  const std::size_t threads = std::min(threads_, count);
+  if (threads > 1 && helpers_ == nullptr) helpers_ = std::make_unique<Helpers>();
+  if (threads > 1 && helpers_->are_in_this_process()) {
+    helpers_->start(threads - 1);
+    helpers_->run(queue, threads - 1);
+  } else {
     queue.run();
   }
   queue.rethrow();

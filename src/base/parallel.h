@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -34,7 +35,7 @@ class JoinedThread {
   std::thread thread_;
 };
 
-/// The number of bytes from which another thread is worthwhile; starting a thread takes about 30 us.
+/// The number of bytes from which another thread is worthwhile; starting a thread and waiting for its end takes 0.1 ms.
 inline constexpr std::size_t worth_a_thread = 2U << 20U;
 
 /// Returns the number of threads that `threads` asks for, at least 1; 0 means one per core.
@@ -48,5 +49,28 @@ std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept;
 /// including the caller's, and returns when all calls have ended. After an exception, begins no more calls, and
 /// rethrows the exception of the smallest number. If the system refuses a thread, the others do its work.
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work);
+
+/// Runs loops one after another, and keeps its threads between them. They end with the pool. In a forked process, which
+/// does not have them, loops run on the caller's thread. Not synchronised.
+class ThreadPool {
+ public:
+  /// Starts no thread before one is needed. `threads` includes the caller's; 0 means one per core.
+  explicit ThreadPool(std::size_t threads) noexcept;
+  ThreadPool(ThreadPool&& other) noexcept;
+  ThreadPool& operator=(ThreadPool&&) = delete;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();
+
+  /// Calls `work` like parallel_for, which is a pool with one loop.
+  void run(std::size_t count, const std::function<void(std::size_t)>& work);
+
+ private:
+  class Queue;
+  struct Helpers;
+
+  std::size_t threads_;
+  std::unique_ptr<Helpers> helpers_;  // null until a loop needs them
+};
 
 }  // namespace onnxar::base

@@ -66,8 +66,8 @@ std::uint32_t sum_of(const Payload& payload, std::uint64_t size, std::size_t thr
   std::uint32_t crc = 0;
   const auto add = [&](Bytes piece) {
     const Bytes part = piece.first(base::in_memory(std::min<std::uint64_t>(piece.size(), size)));
-    crc = base::crc32_in_pieces(crc, part, {summed_piece}, base::threads_for(part.size(), threads),
-                                [](std::size_t, Bytes) {});
+    base::ThreadPool pool(base::threads_for(part.size(), threads));
+    crc = base::crc32_in_pieces(crc, part, {summed_piece}, pool, [](std::size_t, Bytes) {});
     size -= part.size();
   };
   payload.is_decoded() ? payload.source->read(add) : add(payload.bytes());

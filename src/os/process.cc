@@ -11,6 +11,7 @@
 #else
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <bit>
 #include <ctime>
@@ -25,6 +26,8 @@ namespace onnxar::os {
 #ifdef _WIN32
 
 void pause(std::uint32_t milliseconds) noexcept { ::Sleep(milliseconds); }
+
+std::uintptr_t current_process() noexcept { return ::GetCurrentProcessId(); }
 
 std::uintptr_t current_thread() noexcept { return ::GetCurrentThreadId(); }
 
@@ -69,6 +72,8 @@ void pause(std::uint32_t milliseconds) noexcept {
                       static_cast<long>(milliseconds % 1000) * 1'000'000};
   ::nanosleep(&time, nullptr);
 }
+
+std::uintptr_t current_process() noexcept { return static_cast<std::uintptr_t>(::getpid()); }
 
 // An integer on some systems, a pointer on others.
 std::uintptr_t current_thread() noexcept { return std::bit_cast<std::uintptr_t>(::pthread_self()); }

@@ -11,6 +11,9 @@ namespace onnxar::os {
 /// Waits. Safe in signal handlers.
 void pause(std::uint32_t milliseconds) noexcept;
 
+/// Identifies this process.
+std::uintptr_t current_process() noexcept;
+
 /// Identifies the calling thread; never 0. Safe in signal handlers.
 std::uintptr_t current_thread() noexcept;
 

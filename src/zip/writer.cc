@@ -15,7 +15,10 @@ namespace onnxar::zip {
 
 Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
                const Limits& limits)
-    : output_(std::move(output)), threads_(threads), limits_(limits), kept_(kept) {
+    : output_(std::move(output)),
+      threads_(base::BufferedOutput::summing_threads(threads)),
+      limits_(limits),
+      kept_(kept) {
   const auto entries = before.entries();
   kept_entries_ = entries.first(base::in_memory(kept_.entries));
   names_ = WrittenNames(entries.size());

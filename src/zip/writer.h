@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/buffered_output.h"
+#include "base/parallel.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 #include "zip/end_records.h"
@@ -26,7 +27,7 @@ class Writer {
  public:
   /// Uses up to `threads` threads (0: one per core). Every reader opens an archive within the default limits.
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0, const Limits& limits = {})
-      : output_(std::move(output)), threads_(threads), limits_(limits) {}
+      : output_(std::move(output)), threads_(base::BufferedOutput::summing_threads(threads)), limits_(limits) {}
   /// Appends to the archive whose directory is `before`. The new directory repeats its first entries, those in `kept`.
   /// `before` must outlive the writer.
   Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
@@ -65,7 +66,7 @@ class Writer {
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
 
   base::BufferedOutput output_;
-  std::size_t threads_ = 0;
+  base::ThreadPool threads_;
   Limits limits_;
   KeptDirectory kept_;
   std::uint64_t added_headers_ = 0;  // the size of the directory headers of `entries_`

@@ -46,14 +46,14 @@ class Twin {
     const base::MappedFile file = base::MappedFile::open(path);
     const Bytes bytes = file.bytes().subspan(begin);
     if (with_crc) {
-      EXPECT_EQ(output_.append_with_crc(0, bytes, 2), bitwise_crc32(bytes)) << size;
+      EXPECT_EQ(output_.append_with_crc(0, bytes, two_threads_), bitwise_crc32(bytes)) << size;
     } else {
       output_.append(bytes);
     }
     note(bytes);
   }
 
-  void append_with_crc(std::size_t size, std::size_t threads) {
+  void append_with_crc(std::size_t size, base::ThreadPool& threads) {
     const Blob bytes = pattern(size, ++seed_);
     const std::size_t before = std::min(size, std::size_t{3});  // whose CRC is continued
     const Bytes rest = Bytes(bytes).subspan(before);
@@ -91,6 +91,7 @@ class Twin {
 
   TempDir folder_;
   base::BufferedOutput output_;
+  base::ThreadPool two_threads_{2};
   Blob model_;
   std::uint32_t seed_ = 0;
 };
@@ -130,14 +131,15 @@ TEST(BufferedOutput, RunsLongerThanOneCallArriveInOrder) {
 
 TEST(BufferedOutput, RunsSummedByAnyThreadsArriveInOrder) {
   constexpr std::size_t many = 2 * buffer, step = 512 * kib, round = 32 * buffer;
-  for (const std::size_t threads : {0U, 1U, 3U}) {
+  for (const std::size_t count : {0U, 1U, 3U}) {
+    base::ThreadPool threads(count);
     for (const std::size_t before : {std::size_t{0}, std::size_t{100}, step - 1, step}) {
       Twin twin(true);
       if (before != 0) twin.append(before);
       for (const std::size_t size : {std::size_t{0}, std::size_t{1}, direct, many - 1, many, many + 1, 5 * step + 17}) {
         twin.append_with_crc(size, threads);
       }
-      if (threads != 1 && before == 100) twin.append_with_crc(round + step, threads);
+      if (count != 1 && before == 100) twin.append_with_crc(round + step, threads);
       twin.append(5);
       twin.overwrite(before, 3);
       twin.expect_equal();
@@ -247,9 +249,10 @@ TEST(BufferedOutput, FullDiskIsReportedInEveryThread) {
   const SmallDisk disk(folder.path(), 640 * kib);  // its first 512 KiB are written by one thread
   if (!disk.mounted()) GTEST_SKIP() << "no small disk can be mounted here";
   const Blob bytes = pattern(4096 * kib);
+  base::ThreadPool threads(4);
   for (int time = 0; time < 400; ++time) {
     base::BufferedOutput output(base::OutputFile::create(folder / "a", base::Existing::refuse), false);
-    EXPECT_EQ(code_of([&] { return output.append_with_crc(0, bytes, 4); }), Code::io_disk_full) << time;
+    EXPECT_EQ(code_of([&] { return output.append_with_crc(0, bytes, threads); }), Code::io_disk_full) << time;
   }
 }
 
@@ -283,7 +286,8 @@ class ChangedInputTest : public ::testing::TestWithParam<bool> {
     const base::MappedFile file = base::MappedFile::open(path);
     const ChangingSource source(file, [&] { change(path); });
     base::BufferedOutput output(base::OutputFile::create(folder_ / "out", base::Existing::refuse), false);
-    return code_of([&] { GetParam() ? void(output.append_with_crc(0, source, 2)) : output.append(source); });
+    base::ThreadPool threads(2);
+    return code_of([&] { GetParam() ? void(output.append_with_crc(0, source, threads)) : output.append(source); });
   }
 
   TempDir folder_;

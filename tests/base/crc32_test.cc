@@ -63,7 +63,8 @@ TEST(Crc32, NullEmptyPieceKeepsTheSum) {
   EXPECT_EQ(base::crc32(expected, Bytes()), expected);
   EXPECT_EQ(base::crc32(expected, Bytes(data).first(0)), expected);
   EXPECT_EQ(base::crc32_while(expected, Bytes(), [] {}), expected);
-  EXPECT_EQ(base::crc32_in_pieces(expected, Bytes(), {100, 40}, 2, [](std::size_t, Bytes) {}), expected);
+  base::ThreadPool two(2);
+  EXPECT_EQ(base::crc32_in_pieces(expected, Bytes(), {100, 40}, two, [](std::size_t, Bytes) {}), expected);
   std::uint32_t crc = 0;
   for (std::size_t begin = 0; begin < data.size(); begin += 500) {
     crc = base::crc32(crc, Bytes(data).subspan(begin, 500));
@@ -103,7 +104,8 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
           std::ranges::copy(piece, std::span(copy).subspan(begin).begin());
           used += piece.size();
         };
-        const std::uint32_t crc = base::crc32_in_pieces(bitwise_crc32(before), data, pieces, threads, use);
+        base::ThreadPool pool(threads);
+        const std::uint32_t crc = base::crc32_in_pieces(bitwise_crc32(before), data, pieces, pool, use);
         EXPECT_EQ(crc, expected) << size << " in " << step << " by " << threads;
         EXPECT_EQ(used, size);
         EXPECT_TRUE(std::ranges::equal(copy, data));
@@ -116,7 +118,8 @@ TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
 TEST(Crc32, OneThreadGetsPiecesInOrderAndOfTheirSize) {
   const Blob data = pattern(10'500, 6);
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
-  base::crc32_in_pieces(0, data, {4000, 300}, 1,
+  base::ThreadPool one(1);
+  base::crc32_in_pieces(0, data, {4000, 300}, one,
                         [&](std::size_t begin, Bytes piece) { ranges.emplace_back(begin, piece.size()); });
   const std::vector<std::pair<std::size_t, std::size_t>> expected{{0, 300}, {300, 4000}, {4300, 4000}, {8300, 2200}};
   EXPECT_EQ(ranges, expected);
@@ -132,7 +135,8 @@ TEST(Crc32, PassesExceptionsOfTheCallerOn) {
     if (begin == 2000) throw std::length_error("the disk");
   };
   for (const std::size_t threads : {1U, 3U}) {
-    EXPECT_THROW(base::crc32_in_pieces(0, data, {1000}, threads, fail_at_the_third), std::length_error);
+    base::ThreadPool pool(threads);
+    EXPECT_THROW(base::crc32_in_pieces(0, data, {1000}, pool, fail_at_the_third), std::length_error);
   }
 }
 
