@@ -73,14 +73,15 @@ class _Values(collections.abc.ValuesView[Array]):
     _mapping: Archive
 
     def __iter__(self) -> Iterator[Array]:
-        return (array for _, array in self._mapping._each())
+        stored = self._mapping._selection.with_arrays
+        return map(self._mapping._array, stored, stored.values())
 
 
 class _Items(collections.abc.ItemsView[str, Array]):
     _mapping: Archive
 
     def __iter__(self) -> Iterator[tuple[str, Array]]:
-        return self._mapping._each()
+        return zip(self._mapping, self._mapping.values())
 
 
 class Archive(OpenArchive, Arrays):
@@ -180,9 +181,6 @@ class Archive(OpenArchive, Arrays):
         """Returns a view of the keys and arrays. Each array is made when it is requested."""
         return _Items(self)
 
-    def _each(self) -> Iterator[tuple[str, Array]]:
-        return ((key, self._array(key, stored)) for key, stored in self._selection.with_arrays.items())
-
     def tensor(self, name: str) -> Array:
         """Returns the tensor that a text selects: by its name, else its entry, else its site, else its node's output (see the class).
 
@@ -194,7 +192,7 @@ class Archive(OpenArchive, Arrays):
     def _array(self, key: str, stored: _core.StoredTensor) -> Array:
         if key in self._consolidated:
             return self._consolidated[key]
-        handle = self._handle
+        handle = self._open_handle or self._handle  # the property takes longer, and raises
         array: Array | None = handle.array(stored, _dtypes.WHOLE, np.ndarray)
         return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape, key) if array is None else array
 

@@ -80,11 +80,10 @@ struct OwnedTensor {
 
 template <bool by_ranges>
 nb::list tensor_list(const Archive& archive) {
-  nb::list list;
-  for (StoredTensor& tensor : without_gil([&] { return tensors(archive); })) {
-    list.append(nb::cast(OwnedTensor{std::move(tensor), archive.owner(), by_ranges}));
-  }
-  return list;
+  std::vector<StoredTensor> found = without_gil([&] { return tensors(archive); });
+  nb::list_builder list(found.size());
+  for (StoredTensor& tensor : found) list.put(OwnedTensor{std::move(tensor), archive.owner(), by_ranges});
+  return list.commit();
 }
 
 void expect_own(const Archive& archive, const OwnedTensor& of) {
@@ -340,7 +339,8 @@ void bind_archive(nb::module_& module) {
       .value("none", Prefetch::none)
       .value("will_need", Prefetch::will_need)
       .value("populate", Prefetch::populate);
-  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots)).def("__len__", &ByteSpan::size);
+  // Pooled, because each array has one, and many programs keep only one array at a time.
+  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots), nb::pooled()).def("__len__", &ByteSpan::size);
   bind_tensor(module);
   bind_reader(module);
   module.def("is_zip", [](const nb::object& object) { return looks_like_zip(hold_buffer(object).bytes); });

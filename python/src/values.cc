@@ -8,9 +8,9 @@ nb::object text(std::string_view text) {
 }
 
 nb::tuple shape_of(const std::vector<std::int64_t>& dims) {
-  nb::list shape;
-  for (const std::int64_t dim : dims) shape.append(dim);
-  return nb::tuple(shape);
+  nb::tuple_builder shape(dims.size());
+  for (const std::int64_t dim : dims) shape.put(dim);
+  return shape.commit();
 }
 
 }  // namespace onnxar::python
