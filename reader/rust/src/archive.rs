@@ -4,6 +4,7 @@ use crate::ffi;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
 use std::{fmt, ptr, slice};
 
 /// An archive whose directory was checked. `'a` is the lifetime of its bytes, `'static` for files.
@@ -13,6 +14,8 @@ use std::{fmt, ptr, slice};
 pub struct Archive<'a> {
     pub(crate) raw: *mut ffi::onnxar_reader,
     bytes: *const [u8],
+    /// The file, which errors name; empty for bytes in memory.
+    path: PathBuf,
     /// Keeps `bytes` alive, if they are a mapped file.
     #[cfg(feature = "mmap")]
     _map: Option<memmap2::Mmap>,
@@ -29,18 +32,23 @@ impl Archive<'static> {
     ///
     /// While it is open, no process may write to the file or shorten it: replace archives by renaming. A file that is
     /// shortened kills the process with SIGBUS when its bytes are read.
-    pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::map(path).map_err(|error| error.at(path))
+    }
+
+    fn map(path: &Path) -> Result<Self, Error> {
         // Opening a pipe would wait for its writer.
-        if !std::fs::metadata(&path).map_err(Error::of_system)?.is_file() {
+        if !std::fs::metadata(path).map_err(Error::of_system)?.is_file() {
             return Err(Error::new("io.not_a_file", "the path names a folder or a device"));
         }
         let file = std::fs::File::open(path).map_err(Error::of_system)?;
         if file.metadata().map_err(Error::of_system)?.len() == 0 {
-            return Archive::from_bytes(&[]); // cannot be mapped; the error is that of the format
+            return Self::new(&[], path); // cannot be mapped; the error is that of the format
         }
         // SAFETY: the documentation asks that the file does not change.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(Error::of_system)?;
-        let mut archive = Self::new(ptr::from_ref::<[u8]>(&map))?;
+        let mut archive = Self::new(ptr::from_ref::<[u8]>(&map), path)?;
         archive._map = Some(map);
         Ok(archive)
     }
@@ -49,20 +57,31 @@ impl Archive<'static> {
 impl<'a> Archive<'a> {
     /// Opens bytes. They should begin at a multiple of 64, so that weights are aligned; see [`include_archive!`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        Self::new(bytes)
+        Self::new(bytes, Path::new(""))
     }
 
-    fn new(bytes: *const [u8]) -> Result<Self, Error> {
+    fn new(bytes: *const [u8], path: &Path) -> Result<Self, Error> {
         let (data, mut raw) = (bytes.cast::<c_void>(), ptr::null_mut());
         // SAFETY: the bytes outlive the archive, and do not change. NULL means the default options.
         attempt(|error| unsafe { ffi::onnxar_reader_open_memory(data, bytes.len(), ptr::null(), &mut raw, error) })?;
         Ok(Archive {
             raw,
             bytes,
+            path: path.to_owned(),
             #[cfg(feature = "mmap")]
             _map: None,
             lifetime: PhantomData,
         })
+    }
+
+    /// Calls C with room for an error, which gets the path of the archive.
+    pub(crate) fn attempt(&self, call: impl FnOnce(*mut ffi::onnxar_reader_error) -> i32) -> Result<i32, Error> {
+        attempt(call).map_err(|error| error.at(&self.path))
+    }
+
+    /// Returns an error that C did not report, with the path of the archive.
+    pub(crate) fn error(&self, code: &'static str, text: impl fmt::Display) -> Error {
+        Error::new(code, text).at(&self.path)
     }
 
     /// Returns all bytes of the archive.
@@ -94,7 +113,7 @@ impl<'a> Archive<'a> {
 
     pub(crate) fn entry(&self, index: usize) -> Result<ffi::onnxar_reader_entry, Error> {
         let mut entry = MaybeUninit::<ffi::onnxar_reader_entry>::uninit();
-        attempt(|error| unsafe { ffi::onnxar_reader_get_entry(self.raw, index, entry.as_mut_ptr(), error) })?;
+        self.attempt(|error| unsafe { ffi::onnxar_reader_get_entry(self.raw, index, entry.as_mut_ptr(), error) })?;
         // SAFETY: a call that succeeds fills the entry.
         Ok(unsafe { entry.assume_init() })
     }
@@ -115,7 +134,7 @@ impl<'a> Archive<'a> {
     /// Returns the bytes of an entry, in place. Checks its local header first.
     pub fn data(&self, index: usize) -> Result<&[u8], Error> {
         let mut range = MaybeUninit::<ffi::onnxar_reader_range>::uninit();
-        attempt(|error| unsafe { ffi::onnxar_reader_get_data(self.raw, index, range.as_mut_ptr(), error) })?;
+        self.attempt(|error| unsafe { ffi::onnxar_reader_get_data(self.raw, index, range.as_mut_ptr(), error) })?;
         // SAFETY: a call that succeeds fills the range, which is in the archive's memory.
         let range = unsafe { range.assume_init() };
         Ok(unsafe { bytes_at(range.data, range.size) })
@@ -126,7 +145,7 @@ impl<'a> Archive<'a> {
     pub fn check(&self, data: bool) -> Result<(), Error> {
         let flags = if data { ffi::CHECK_DATA } else { 0 };
         // SAFETY: the archive is open.
-        attempt(|error| unsafe { ffi::onnxar_reader_check(self.raw, flags, error) }).map(drop)
+        self.attempt(|error| unsafe { ffi::onnxar_reader_check(self.raw, flags, error) }).map(drop)
     }
 
     /// Returns the index of the named graph, or of the model if `name` is `None`.
@@ -134,7 +153,7 @@ impl<'a> Archive<'a> {
         let Some(name) = name else {
             return Ok(self.model());
         };
-        let missing = || Error::new("usage.no_such_entry", format_args!("the archive has no graph named {name:?}"));
+        let missing = || self.error("usage.no_such_entry", format_args!("the archive has no graph named {name:?}"));
         self.find(&format!("{name}.onnx")).ok_or_else(missing)
     }
 }

@@ -3,6 +3,7 @@ use crate::ffi;
 use std::ffi::{c_char, CStr};
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
 
 /// Says why a call failed: what is wrong, in which entry, and where in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,11 +17,16 @@ pub struct Error {
     pub offset: Option<u64>,
     /// The name of the entry; empty if the error is not about an entry.
     pub entry: String,
+    /// The file; empty if the archive was opened from bytes.
+    pub path: PathBuf,
     message: String,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.as_os_str().is_empty() {
+            write!(out, "{}: ", self.path.display())?;
+        }
         out.write_str(&self.message)
     }
 }
@@ -31,7 +37,12 @@ impl Error {
     /// Returns an error that C did not report.
     pub(crate) fn new(code: &'static str, text: impl fmt::Display) -> Self {
         let message = format!("{code}: {text}");
-        Error { code, rule: "", offset: None, entry: String::new(), message }
+        Error { code, rule: "", offset: None, entry: String::new(), path: PathBuf::new(), message }
+    }
+
+    /// Returns the error with the path of the archive.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        Error { path: path.to_owned(), ..self }
     }
 
     /// Returns the error for a file that the system cannot open.
@@ -59,6 +70,7 @@ impl Error {
             rule: rule.to_str().unwrap_or(""),
             offset: Some(error.offset).filter(|&offset| offset != ffi::NO_OFFSET),
             entry: String::from_utf8_lossy(&entry).into_owned(),
+            path: PathBuf::new(),
             message: message.to_string_lossy().into_owned(),
         }
     }

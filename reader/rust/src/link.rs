@@ -18,7 +18,7 @@ impl Archive<'_> {
     /// The runtime has to find the archive under that name in the folder of the model, or in the folder that the
     /// option `session.model_external_initializers_file_folder_path` of ONNX Runtime names.
     pub fn link(&self, graph: Option<&str>, file_name: &str) -> Result<Vec<u8>, Error> {
-        let refused = |code, why: &str| Error::new(code, format_args!("the file name {file_name:?} {why}"));
+        let refused = |code, why: &str| self.error(code, format_args!("the file name {file_name:?} {why}"));
         if file_name.is_empty()
             || file_name.starts_with('#')
             || file_name.contains(['/', '\\', '\0'])
@@ -39,7 +39,10 @@ impl Archive<'_> {
                 continue;
             }
             let begin = tensor.message().as_ptr() as usize - model.as_ptr() as usize;
-            let message = linked(&tensor, file_name, LARGEST_MODEL - size)?;
+            let message = linked(&tensor, file_name, LARGEST_MODEL - size).ok_or_else(|| {
+                let why = "the link would be larger than 2 GiB: too many nodes share the data of an entry";
+                self.error("onnx.model.too_large", why)
+            })?;
             size = (size + message.len()).min(LARGEST_MODEL);
             edits.push((begin..begin + tensor.message().len(), message));
         }
@@ -69,7 +72,8 @@ impl Archive<'_> {
 }
 
 /// Returns the TensorProto of a link: with the place of its data in the file, or with the data itself (K1, K2).
-fn linked(tensor: &Tensor<'_>, file_name: &str, room: usize) -> Result<Vec<u8>, Error> {
+/// `None` if it would have more bytes than `room`.
+fn linked(tensor: &Tensor<'_>, file_name: &str, room: usize) -> Option<Vec<u8>> {
     // Runtimes look for external data in attributes of Constant nodes only.
     let attribute = tensor.site().rsplit_once(".attribute[").is_some_and(|(_, rest)| !rest.contains("initializer["));
     let data = tensor.data();
@@ -77,8 +81,7 @@ fn linked(tensor: &Tensor<'_>, file_name: &str, room: usize) -> Result<Vec<u8>, 
     let inline = data.len() < SMALLEST_LINKED || (attribute && tensor.output().is_none());
     if inline {
         if data.len() + tensor.message().len() > room {
-            let why = "the link would be larger than 2 GiB: too many nodes share the data of an entry";
-            return Err(Error::new("onnx.model.too_large", why));
+            return None;
         }
         put_bytes(&mut added, 9, data);
     } else {
@@ -105,7 +108,7 @@ fn linked(tensor: &Tensor<'_>, file_name: &str, room: usize) -> Result<Vec<u8>, 
         }
     }
     out.splice(place..place, added);
-    Ok(out)
+    Some(out)
 }
 
 /// Copies a message, with each edited message in it replaced. Edits are in ascending order, and none is in another.

@@ -45,11 +45,12 @@ fn runtime<T>(error: ::ort::Error<T>) -> SessionError {
 ///
 /// Needs ONNX Runtime 1.22 or later. Fails with `onnx.link.stale` if the file is replaced during the call.
 pub fn session(builder: SessionBuilder, path: impl AsRef<Path>, graph: Option<&str>) -> Result<Session, SessionError> {
-    let path = path.as_ref().canonicalize().map_err(Error::of_system)?;
+    let named = path.as_ref();
+    let path = named.canonicalize().map_err(|error| Error::of_system(error).at(named))?;
     let (Some(folder), Some(name)) =
         (path.parent().and_then(Path::to_str), path.file_name().and_then(|name| name.to_str()))
     else {
-        return Err(Error::new("usage.argument", "the path of the archive is not UTF-8").into());
+        return Err(Error::new("usage.argument", "the path of the archive is not UTF-8").at(&path).into());
     };
     let archive = Archive::open(&path)?;
     let link = archive.link(graph, name)?;
@@ -59,9 +60,9 @@ pub fn session(builder: SessionBuilder, path: impl AsRef<Path>, graph: Option<&s
     // ONNX Runtime opened the file by its path. The directory has the CRC-32 of every entry.
     let now = Archive::open(&path)?;
     if (now.bytes().len(), now.directory_crc32()?) != (archive.bytes().len(), archive.directory_crc32()?) {
-        return Err(
-            Error::new("onnx.link.stale", "the archive was replaced while the session was made; try again").into()
-        );
+        return Err(archive
+            .error("onnx.link.stale", "the archive was replaced while the session was made; try again")
+            .into());
     }
     Ok(session)
 }

@@ -1,9 +1,8 @@
 //! Tensors, and the iterator over the tensors of a model.
 use crate::archive::{bytes_at, Archive};
-use crate::error::{attempt, Error};
+use crate::error::Error;
 use crate::ffi;
 use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
@@ -121,19 +120,19 @@ pub struct Tensors<'a> {
     raw: *mut ffi::onnxar_reader_walk,
     model: &'a [u8],
     ended: bool,
-    archive: PhantomData<&'a Archive<'a>>,
+    archive: &'a Archive<'a>,
 }
 
 // SAFETY: one thread at a time uses a walk, and functions that take a const archive may run in many threads.
 unsafe impl Send for Tensors<'_> {}
 
 impl<'a> Tensors<'a> {
-    pub(crate) fn new(archive: &'a Archive<'_>, index: usize) -> Result<Self, Error> {
+    pub(crate) fn new(archive: &'a Archive<'a>, index: usize) -> Result<Self, Error> {
         let model = archive.data(index)?;
         let mut raw = ptr::null_mut();
         // SAFETY: the borrow of the archive outlives the walk.
-        attempt(|error| unsafe { ffi::onnxar_reader_walk_open(archive.raw, index, &mut raw, error) })?;
-        Ok(Tensors { raw, model, ended: false, archive: PhantomData })
+        archive.attempt(|error| unsafe { ffi::onnxar_reader_walk_open(archive.raw, index, &mut raw, error) })?;
+        Ok(Tensors { raw, model, ended: false, archive })
     }
 
     /// Returns the serialised ModelProto.
@@ -143,7 +142,8 @@ impl<'a> Tensors<'a> {
 
     fn advance(&mut self) -> Result<Option<Tensor<'a>>, Error> {
         let mut tensor = MaybeUninit::<ffi::onnxar_reader_tensor>::uninit();
-        let more = attempt(|error| unsafe { ffi::onnxar_reader_walk_next(self.raw, tensor.as_mut_ptr(), error) })?;
+        let call = |error| unsafe { ffi::onnxar_reader_walk_next(self.raw, tensor.as_mut_ptr(), error) };
+        let more = self.archive.attempt(call)?;
         // SAFETY: a result of 1 says that the tensor is filled.
         Ok((more == 1).then(|| self.tensor(unsafe { tensor.assume_init_ref() })))
     }

@@ -52,11 +52,30 @@ fn invalid_files_are_refused() {
 fn errors_say_what_is_wrong() {
     let error = Archive::open("/no/such/file").err().unwrap();
     assert_eq!(error.code, "io.not_found");
+    assert_eq!(error.path, Path::new("/no/such/file"));
+    assert!(error.to_string().starts_with("/no/such/file: io.not_found: "));
     let beneath_a_file = Archive::open("Cargo.toml/model.onnxar").err().unwrap();
     assert!(!cfg!(unix) || beneath_a_file.code == "io.not_found");
     let error = Archive::from_bytes(b"no archive").err().unwrap();
     assert_eq!((error.code, error.rule, error.offset), ("zip.end.missing", "E1", Some(10)));
     assert_eq!(error.to_string(), "zip.end.missing at 10: the file does not end in an end record");
+}
+
+#[test]
+fn errors_name_file_of_archive() {
+    for file in vectors("invalid") {
+        let error = Archive::open(&file).and_then(|archive| read_all(&archive)).err();
+        assert!(error.is_none_or(|error| error.path == file), "{}", file.display());
+        let bytes = std::fs::read(&file).unwrap();
+        let error = Archive::from_bytes(&bytes).and_then(|archive| read_all(&archive)).err();
+        assert!(error.is_none_or(|error| error.path.as_os_str().is_empty()), "{}", file.display());
+    }
+    for file in vectors("valid") {
+        let archive = Archive::open(&file).unwrap();
+        assert_eq!(archive.data(archive.len()).unwrap_err().path, file);
+        assert_eq!(archive.link(Some("none"), "m").unwrap_err().path, file);
+        assert_eq!(archive.link(None, "a/b").unwrap_err().path, file);
+    }
 }
 
 #[test]
