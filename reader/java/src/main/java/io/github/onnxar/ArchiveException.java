@@ -2,11 +2,12 @@
 package io.github.onnxar;
 
 import java.io.IOException;
-import java.util.OptionalLong;
+import java.nio.file.Path;
+import java.util.*;
 
 /**
- * Says why a call failed. The message has all of it, such as {@code zip.entry.overlap in "a" at 64: the file breaks
- * rule P3 of the format}; {@code docs/errors.md} explains each code.
+ * Says why a call failed. The message has all of it, such as {@code model.onnxar: zip.entry.overlap in "a" at 64: the
+ * file breaks rule P3 of the format}; {@code docs/errors.md} explains each code.
  */
 public final class ArchiveException extends IOException {
   private static final long serialVersionUID = 1;
@@ -16,10 +17,10 @@ public final class ArchiveException extends IOException {
   private final String rule;
   private final String entry;
   private final long offset;
+  private transient Path path;
 
-  ArchiveException(String code, String rule, String entry, long offset, String sentence) {
-    super(code + (entry.isEmpty() ? "" : " in " + quoted(entry)) + (offset < 0 ? "" : " at " + offset) + ": "
-        + sentence);
+  ArchiveException(String code, String rule, String entry, long offset, String text) {
+    super(code + (entry.isEmpty() ? "" : " in " + quoted(entry)) + (offset < 0 ? ": " : " at " + offset + ": ") + text);
     this.code = code;
     this.rule = rule;
     this.entry = entry;
@@ -40,6 +41,26 @@ public final class ArchiveException extends IOException {
 
   /** Returns the offset in the archive, if the error has a place. */
   public OptionalLong offset() { return offset < 0 ? OptionalLong.empty() : OptionalLong.of(offset); }
+
+  /** Returns the path of the archive; empty if it was opened from a buffer or a channel. */
+  public Optional<Path> path() { return Optional.ofNullable(path); }
+
+  @Override public String getMessage() { return (path == null ? "" : path + ": ") + super.getMessage(); }
+
+  /** Work on an archive. */
+  interface Work<T, E extends IOException> {
+    T run() throws E;
+  }
+
+  /** Returns the result of the work. Its errors name the path, which may be null. */
+  static <T, E extends IOException> T naming(Path path, Work<T, E> work) throws E {
+    try {
+      return work.run();
+    } catch (IOException error) {
+      if (error instanceof ArchiveException own && own.path == null) own.path = path;
+      throw error;
+    }
+  }
 
   static String quoted(String text) {
     return '"' + text.substring(0, Math.min(text.length(), MOST_SHOWN)).replaceAll("[^ -~]", "?") + '"';

@@ -2,11 +2,9 @@
 package io.github.onnxar;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.nio.*;
 import java.nio.channels.FileChannel;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.*;
 import java.util.zip.CRC32;
 
 /**
@@ -57,6 +55,12 @@ final class Bytes {
     int index = index(begin);
     if (canSlice(begin, length)) return slice(maps.get(index), (int) (begin - index * STEP), (int) length);
     throw ArchiveException.of("io.address_space", "a buffer cannot have " + length + " bytes; read them in parts");
+  }
+
+  static byte[] copy(ByteBuffer buffer) {
+    byte[] copy = new byte[buffer.remaining()];
+    buffer.get(copy);
+    return copy;
   }
 
   /** Returns a part of a buffer, little-endian. */

@@ -157,8 +157,7 @@ final class Container {
   /** Compares the CRC-32s of all entries (T1). */
   void checkData() throws ArchiveException {
     for (Entry entry : entries) {
-      boolean isRight = bytes.crc32(place(entry), entry.size()) == entry.crc32();
-      Rule.T1.require(isRight, place(entry), entry.name());
+      Rule.T1.require(bytes.crc32(place(entry), entry.size()) == entry.crc32(), place(entry), entry.name());
     }
   }
 }

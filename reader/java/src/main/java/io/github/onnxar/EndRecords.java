@@ -10,6 +10,8 @@ record EndRecords(long entries, long directory, long directorySize, boolean hasZ
   static final int NONE_16 = 0xFFFF;
   static final long NONE_32 = 0xFFFFFFFFL;
 
+  static boolean isVersion(int version) { return version >= 10 && version <= 45; }
+
   long directoryEnd() { return directory + directorySize; }
 
   /** Checks E1 to E8 of the state of the archive that ends at {@code end}. */
@@ -33,8 +35,7 @@ record EndRecords(long entries, long directory, long directorySize, boolean hasZ
     long at = locator - ZIP64_END;
     Rule.E4.require(bytes.u32(locator + 4) == 0 && bytes.u32(locator + 16) == 1, locator, "");
     Rule.E5.require(at >= 0 && bytes.u64(locator + 8) == at, locator, "");
-    Rule.E6.require(bytes.has(0x0606, at) && bytes.u64(at + 4) == 44, at, "");
-    Rule.E6.require(bytes.u16(at + 14) >= 10 && bytes.u16(at + 14) <= 45, at, "");
+    Rule.E6.require(bytes.has(0x0606, at) && bytes.u64(at + 4) == 44 && isVersion(bytes.u16(at + 14)), at, "");
     Rule.E4.require(bytes.u64(at + 16) == 0 && bytes.u64(at + 24) == bytes.u64(at + 32), at, "");
     EndRecords found = new EndRecords(bytes.u64(at + 32), bytes.u64(at + 48), bytes.u64(at + 40), true);
     long end = locator + LOCATOR;

@@ -33,21 +33,20 @@ final class Headers {
   /** Checks the name, then D2 to D16. */
   Entry readEntry(long at, int index) throws ArchiveException {
     long extraAt = at + EndRecords.HEADER + bytes.u16(at + 28);
-    String name = Names.read(raw(at + EndRecords.HEADER, extraAt), at);
+    String name = Names.read(Bytes.copy(bytes.slice(at + EndRecords.HEADER, bytes.u16(at + 28))), at);
     int flags = bytes.u16(at + 8);
     Rule.D2.require((flags & (1 | 1 << 6 | 1 << 13)) == 0, at, name);
     Rule.D3.require((flags & 1 << 3) == 0, at, name);
     Rule.D4.require((flags & ~(1 << 11)) == 0, at, name);
     Rule.D5.require(bytes.u16(at + 10) == 0, at, name);
-    Rule.D6.require(isVersion(bytes.u16(at + 6)), at, name);
+    Rule.D6.require(EndRecords.isVersion(bytes.u16(at + 6)), at, name);
     Rule.D7.require(bytes.u16(at + 34) == 0, at, name);
     Rule.D8.require(bytes.u16(at + 32) == 0, at, name);
     int host = bytes.u16(at + 4) >> 8;
     long external = bytes.u32(at + 38);
     long type = external >> 16 & 0170000;
-    Rule.D9.require(host == 0 || host == 3, at, name);
-    Rule.D9.require((bytes.u16(at + 36) & ~1) == 0 && (type == 0 || type == 0100000), at, name);
-    Rule.D9.require((external & (1 << 3 | 1 << 4 | 1 << 10)) == 0, at, name);
+    Rule.D9.require((host == 0 || host == 3) && (type == 0 || type == 0100000), at, name);
+    Rule.D9.require((bytes.u16(at + 36) & ~1) == 0 && (external & (1 << 3 | 1 << 4 | 1 << 10)) == 0, at, name);
     Rule[] rules = {Rule.D10, Rule.D11, Rule.D12};
     Map<Integer, Extra> extra =
         readExtra(extraAt, extraAt + bytes.u16(at + 30), Set.of(ZIP64, ALIGNMENT), rules, at, name);
@@ -58,8 +57,7 @@ final class Headers {
     int crc32 = (int) bytes.u32(at + 16);
     Rule.D15.require(numbers.size != 0 || crc32 == 0, at, name);
     Extra field = extra.get(ALIGNMENT);
-    Rule.D16.require(field == null || field.size == 2, at, name);
-    int alignment = field == null ? 0 : bytes.u16(field.begin);
+    int alignment = field != null && field.size == 2 ? bytes.u16(field.begin) : 0;
     Rule.D16.require(field == null || isAlignment(ALIGNMENT, alignment), at, name);
     return new Entry(name, numbers.size, crc32, index, at, numbers.offset, alignment);
   }
@@ -108,12 +106,13 @@ final class Headers {
     long data = extraAt + bytes.u16(at + 28);
     Rule.L1.require(data <= following, at, name);
     Rule.L15.require(data - at <= LONGEST_LOCAL, at, name);
-    Rule.L2.require(new String(raw(at + LOCAL, extraAt), StandardCharsets.ISO_8859_1).equals(name), at, name);
+    String local = StandardCharsets.ISO_8859_1.decode(bytes.slice(at + LOCAL, bytes.u16(at + 26))).toString();
+    Rule.L2.require(local.equals(name), at, name);
     for (int field = 8; field < 18; field += 2) { // method, time, date, CRC-32
       Rule.L3.require(bytes.u16(at + field) == bytes.u16(entry.header() + field + 2), at, name);
     }
     Rule.L3.require(((bytes.u16(at + 6) ^ bytes.u16(entry.header() + 8)) & ~(1 << 11)) == 0, at, name);
-    Rule.L13.require(isVersion(bytes.u16(at + 4)), at, name);
+    Rule.L13.require(EndRecords.isVersion(bytes.u16(at + 4)), at, name);
     Rule[] rules = {Rule.L4, Rule.L5, Rule.L6};
     Map<Integer, Extra> extra = readExtra(extraAt, data, Set.of(ZIP64, PADDING, ALIGNMENT), rules, at, name);
     checkLocalSizes(entry, extra.get(ZIP64));
@@ -155,14 +154,6 @@ final class Headers {
     for (int i = 2; i < padding.size; ++i) if (bytes.u8(padding.begin + i) != 0) return false;
     return true;
   }
-
-  private byte[] raw(long begin, long end) throws ArchiveException {
-    byte[] copy = new byte[(int) (end - begin)];
-    bytes.slice(begin, copy.length).get(copy);
-    return copy;
-  }
-
-  private static boolean isVersion(int version) { return version >= 10 && version <= 45; }
 
   private static boolean isAlignment(int id, int number) {
     return number >= 64 && number <= (id == ALIGNMENT ? 16384 : 32768) && Integer.bitCount(number) == 1;

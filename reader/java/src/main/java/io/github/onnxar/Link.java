@@ -1,13 +1,10 @@
 // Links: models whose external data is the archive's file.
 package io.github.onnxar;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
+import java.io.*;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
+import java.util.*;
 
 /** Makes a link (spec/links.md). */
 final class Link {
@@ -43,10 +40,8 @@ final class Link {
     if (file.isEmpty() || file.startsWith("#") || file.matches("(?s).*([/\\\\\0]|\\.\\.).*")) {
       throw refused("usage.argument", "cannot be the location of external data; rename the archive");
     }
-    for (Entry entry : container.entries) { // K8
-      if (entry.name().equalsIgnoreCase(file)) {
-        throw refused("usage.own_name", "is also the name of an entry; rename the archive");
-      }
+    if (container.entries.stream().anyMatch(entry -> entry.name().equalsIgnoreCase(file))) { // K8
+      throw refused("usage.own_name", "is also the name of an entry; rename the archive");
     }
     if (begin < 0 || begin % 64 != 0) throw ArchiveException.of("usage.argument", "the offset is not a multiple of 64");
   }
@@ -80,7 +75,7 @@ final class Link {
 
   /** Returns the TensorProto of a link: with the place of its data in the file, or with the data itself (K1, K2). */
   private Edit edit(Tensor tensor, long room) throws ArchiveException {
-    int begin = walk.begin();
+    int begin = walk.begin;
     int end = begin + tensor.message().capacity();
     boolean isInline = tensor.size() < SMALLEST_LINKED || (isAttribute(tensor.site()) && tensor.output().isEmpty());
     Out added = new Out();
@@ -89,9 +84,7 @@ final class Link {
         String why = "the link would be larger than 2 GiB: too many nodes share the data of an entry";
         throw ArchiveException.of("onnx.model.too_large", why);
       }
-      byte[] data = new byte[(int) tensor.size()];
-      tensor.data().get(data);
-      added.bytes(9, data);
+      added.bytes(9, Bytes.copy(tensor.data()));
     } else {
       added.pair(13, "location", file);
       added.pair(13, "offset", Long.toString(this.begin + tensor.offset()));
@@ -103,8 +96,8 @@ final class Link {
     int place = 0;
     // Fields stay in ascending order, and the last data_location counts.
     for (Wire.Fields part = wire.new Fields(begin, end); part.next(); ) {
-      boolean isLocation = part.is(14, Wire.VARINT) && (int) wire.value() >>> 1 == 0;
-      boolean isExternal = isLocation && (int) wire.value() == 1;
+      boolean isLocation = part.is(14, Wire.VARINT) && (int) wire.value >>> 1 == 0;
+      boolean isExternal = isLocation && (int) wire.value == 1;
       boolean isData = part.type == Wire.BLOCK && DATA_FIELDS.contains((int) part.number);
       if (isExternal || isData) continue;
       out.copy(wire.bytes, part.at, part.to);
@@ -160,7 +153,7 @@ final class Link {
     void bytes(int number, byte[] data) {
       varint((long) number << 3 | Wire.BLOCK);
       varint(data.length);
-      write(data, 0, data.length);
+      writeBytes(data);
     }
 
     void pair(int number, String key, String value) {
@@ -171,9 +164,7 @@ final class Link {
     }
 
     void copy(ByteBuffer from, int begin, int end) {
-      byte[] part = new byte[end - begin];
-      Bytes.slice(from, begin, part.length).get(part);
-      write(part, 0, part.length);
+      writeBytes(Bytes.copy(Bytes.slice(from, begin, end - begin)));
     }
 
     /** Returns the bytes with others inserted. */

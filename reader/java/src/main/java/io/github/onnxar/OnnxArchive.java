@@ -1,16 +1,13 @@
 // An archive that is open for reading.
 package io.github.onnxar;
 
-import ai.onnxruntime.OrtEnvironment;
-import ai.onnxruntime.OrtException;
-import ai.onnxruntime.OrtSession;
+import static io.github.onnxar.ArchiveException.naming;
+
+import ai.onnxruntime.*;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
+import java.nio.file.*;
 import java.util.*;
 
 /**
@@ -31,20 +28,28 @@ import java.util.*;
  */
 public final class OnnxArchive {
   private final Container container;
+  private final Path path; // which errors name; null for a buffer or a channel
 
-  private OnnxArchive(Container container) { this.container = container; }
+  private OnnxArchive(Container container, Path path) {
+    this.container = container;
+    this.path = path;
+  }
 
   /** Maps a file and opens the archive in it. */
   public static OnnxArchive open(Path path) throws IOException { return open(path, Limits.DEFAULT); }
 
   /** Maps a file and opens the archive in it, with limits. */
   public static OnnxArchive open(Path path, Limits limits) throws IOException {
+    return naming(path, () -> new OnnxArchive(map(path, limits), path));
+  }
+
+  private static Container map(Path path, Limits limits) throws IOException {
     // Opening a pipe would wait for its writer.
     if (Files.exists(path) && !Files.isRegularFile(path)) {
       throw ArchiveException.of("io.not_a_file", "the path names a folder or a device");
     }
     try (FileChannel file = FileChannel.open(path)) {
-      return open(file, 0, file.size(), limits);
+      return new Container(new Bytes(file, 0, file.size()), limits);
     } catch (NoSuchFileException error) {
       throw ArchiveException.of("io.not_found", "there is no such file");
     } catch (AccessDeniedException error) {
@@ -60,12 +65,12 @@ public final class OnnxArchive {
     if (offset < 0 || length < 0 || length > file.size() - offset) {
       throw ArchiveException.of("usage.argument", "the archive's range does not lie in the file");
     }
-    return new OnnxArchive(new Container(new Bytes(file, offset, length), limits));
+    return new OnnxArchive(new Container(new Bytes(file, offset, length), limits), null);
   }
 
   /** Opens the archive that the remaining bytes of a buffer are, in place. */
   public static OnnxArchive of(ByteBuffer bytes, Limits limits) throws ArchiveException {
-    return new OnnxArchive(new Container(new Bytes(bytes), limits));
+    return new OnnxArchive(new Container(new Bytes(bytes), limits), null);
   }
 
   /**
@@ -97,7 +102,7 @@ public final class OnnxArchive {
       OrtSession.SessionOptions options) throws IOException, OrtException {
     return Sessions.make(environment, path, name -> {
       try (FileChannel file = FileChannel.open(path)) {
-        return open(file, offset, length, Limits.DEFAULT).link(graph, name, offset);
+        return naming(path, () -> open(file, offset, length, Limits.DEFAULT).link(graph, name, offset));
       }
     }, options);
   }
@@ -123,17 +128,17 @@ public final class OnnxArchive {
    * @throws ArchiveException with {@code io.address_space} if one buffer cannot have them, which may happen above 1.75
    *     GiB
    */
-  public ByteBuffer data(Entry entry) throws ArchiveException { return container.data(own(entry)); }
+  public ByteBuffer data(Entry entry) throws ArchiveException { return naming(path, () -> container.data(own(entry))); }
 
   /** Returns the offset of an entry's data in the archive. Checks its local header first. */
-  public long offset(Entry entry) throws ArchiveException { return container.place(own(entry)); }
+  public long offset(Entry entry) throws ArchiveException { return naming(path, () -> container.place(own(entry))); }
 
   /** Returns a range of the archive in place, little-endian. Up to 1.75 GiB any range succeeds: read more in parts. */
   public ByteBuffer bytes(long offset, int length) throws ArchiveException {
     if (offset < 0 || length < 0 || length > size() - offset) {
       throw new IndexOutOfBoundsException(length + " bytes from " + offset + " on are not in the archive");
     }
-    return container.bytes.slice(offset, length);
+    return naming(path, () -> container.bytes.slice(offset, length));
   }
 
   /** Returns the serialised ModelProto. */
@@ -148,7 +153,10 @@ public final class OnnxArchive {
 
   /** Visits the tensors of a graph, such as {@code decoder}, or of the model if the name is empty. Keeps none. */
   public void visitTensors(String graph, TensorVisitor visitor) throws IOException {
-    new TensorWalk(container, graph(graph), visitor).run();
+    naming(path, () -> {
+      new TensorWalk(container, graph(graph), visitor).run();
+      return null;
+    });
   }
 
   /**
@@ -157,13 +165,16 @@ public final class OnnxArchive {
    * @param data also compares the CRC-32 of each entry, which reads all bytes
    */
   public void check(boolean data) throws IOException {
-    container.placeAll();
-    container.checkTails();
-    new TensorWalk(container, container.model(), tensor -> {}).check();
-    for (Entry entry : container.entries) {
-      if (entry.isGraph()) new TensorWalk(container, entry, tensor -> {}).check();
-    }
-    if (data) container.checkData();
+    naming(path, () -> {
+      container.placeAll();
+      container.checkTails();
+      new TensorWalk(container, container.model(), tensor -> {}).check();
+      for (Entry entry : container.entries) {
+        if (entry.isGraph()) new TensorWalk(container, entry, tensor -> {}).check();
+      }
+      if (data) container.checkData();
+      return null;
+    });
   }
 
   /**
@@ -176,7 +187,7 @@ public final class OnnxArchive {
    * @param offset the offset of the archive in that file, a multiple of 64
    */
   public byte[] link(String graph, String fileName, long offset) throws IOException {
-    return new Link(container, graph(graph), fileName, offset).make();
+    return naming(path, () -> new Link(container, graph(graph), fileName, offset).make());
   }
 
   /** Returns the link of the model, for an archive that is a file of this name. */
@@ -186,8 +197,7 @@ public final class OnnxArchive {
     if (name.isEmpty()) return container.model();
     Entry entry = container.find(name + Entry.GRAPH_ENDING);
     if (entry != null) return entry;
-    String shown = ArchiveException.quoted(name);
-    throw ArchiveException.of("usage.no_such_entry", "the archive has no graph named " + shown);
+    throw ArchiveException.of("usage.no_such_entry", "the archive has no graph named " + ArchiveException.quoted(name));
   }
 
   private Entry own(Entry entry) {

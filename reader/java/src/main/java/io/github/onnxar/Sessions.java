@@ -1,9 +1,7 @@
 // Sessions of ONNX Runtime. Only this file needs its classes.
 package io.github.onnxar;
 
-import ai.onnxruntime.OrtEnvironment;
-import ai.onnxruntime.OrtException;
-import ai.onnxruntime.OrtSession;
+import ai.onnxruntime.*;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -29,6 +27,8 @@ final class Sessions {
     // ONNX Runtime opened the file by its path. A link has the CRC-32s of the model and of the directory.
     if (Arrays.equals(link, linking.to(name))) return session;
     session.close();
-    throw ArchiveException.of("onnx.link.stale", "the archive was replaced while the session was made; try again");
+    return ArchiveException.naming(path, () -> {
+      throw ArchiveException.of("onnx.link.stale", "the archive was replaced while the session was made; try again");
+    });
   }
 }

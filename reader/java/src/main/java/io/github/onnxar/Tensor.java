@@ -1,8 +1,7 @@
 // A tensor of a model.
 package io.github.onnxar;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.nio.*;
 import java.util.Optional;
 
 /**

@@ -65,14 +65,14 @@ final class TensorFields {
   private void addDims(Wire.Fields part) throws ArchiveException {
     for (int at = part.from; at < part.to; ) {
       at = wire.varint(at, part.to);
-      wire.require(Rule.M17, wire.value() >= 0 && rank < MOST_DIMS, part.at);
+      wire.require(Rule.M17, wire.value >= 0 && rank < MOST_DIMS, part.at);
       if (rank == dims.length) dims = Arrays.copyOf(dims, 2 * rank + 4);
-      dims[rank++] = wire.value();
+      dims[rank++] = wire.value;
     }
   }
 
   private void addNumber(Wire.Fields part) {
-    int low = (int) wire.value();
+    int low = (int) wire.value;
     if (part.number == 2) dataType = low;
     if (part.number == 14 && (low == 0 || low == 1)) isLinked = low == 1;
   }
@@ -109,13 +109,11 @@ final class TensorFields {
   /** Computes the numbers of elements and of bytes (M17). Products that are too large become 2^64 - 1. */
   private void count() throws ArchiveException {
     int bits = bits();
-    boolean isEmpty = false;
+    boolean isEmpty = Arrays.stream(dims()).anyMatch(dim -> dim == 0);
     boolean isTooLarge = false;
     for (long dim : dims()) {
-      isEmpty |= dim == 0;
-      boolean isLarger = isProductTooLarge(elements, dim);
-      isTooLarge |= isLarger;
-      elements = isLarger ? -1 : elements * Math.max(dim, 1);
+      isTooLarge |= isProductTooLarge(elements, dim);
+      elements = isTooLarge ? -1 : elements * Math.max(dim, 1);
     }
     if (isEmpty) elements = 0;
     hasBytes = bits != 0 || isEmpty;
@@ -142,9 +140,7 @@ final class TensorFields {
   }
 
   /** Returns the number of fields that hold values. */
-  private long held() {
-    return (rawSize > 0 ? 1 : 0) + Arrays.stream(values).filter(count -> count != 0).count();
-  }
+  private long held() { return (rawSize > 0 ? 1 : 0) + Arrays.stream(values).filter(count -> count != 0).count(); }
 
   private void require(Rule rule, boolean isObeyed) throws ArchiveException { wire.require(rule, isObeyed, begin); }
 
@@ -156,8 +152,7 @@ final class TensorFields {
     require(Rule.M8, !location().isEmpty());
     require(Rule.M14, !location().startsWith("*/_ORT_") && !location().startsWith("#onnxar:"));
     linkedOffset = decimal("offset", "0", Rule.M11);
-    String length = keys.get("length");
-    linkedLength = length != null ? decimal("length", "", Rule.M12) : bytes;
+    linkedLength = keys.containsKey("length") ? decimal("length", "", Rule.M12) : bytes;
     require(Rule.M18, !hasBytes || linkedLength == bytes);
   }
 

@@ -6,8 +6,7 @@ import static io.github.onnxar.TensorWalk.Message.*;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Optional;
+import java.util.*;
 
 /** Finds the tensors of a model in the order of its bytes. */
 final class TensorWalk {
@@ -35,7 +34,7 @@ final class TensorWalk {
   private final Entry entry;
   private final TensorVisitor visitor;
   private int graphs; // so far, without the main graph
-  private int begin; // of the last tensor
+  int begin; // of the last tensor in the model
   final Wire wire;
 
   TensorWalk(Container container, Entry entry, TensorVisitor visitor) throws ArchiveException {
@@ -45,9 +44,6 @@ final class TensorWalk {
     Rule.G2.require(entry.size() <= Integer.MAX_VALUE, entry.header(), entry.name());
     wire = new Wire(container.data(entry), container.place(entry), entry.name());
   }
-
-  /** Returns the offset of the last tensor in the model. */
-  int begin() { return begin; }
 
   /** Calls the visitor for each tensor. */
   void run() throws IOException { walk(MODEL, wire.fields(), null, "", 0, 0); }
@@ -149,7 +145,6 @@ final class TensorWalk {
       named = part.at;
       name = pair.value() + Entry.GRAPH_ENDING;
     }
-    boolean isGood = name == null || (Entry.isGraph(name) && Names.isFree(name, container.entries));
-    wire.require(Rule.G4, isGood, named);
+    wire.require(Rule.G4, name == null || (Entry.isGraph(name) && Names.isFree(name, container.entries)), named);
   }
 }

@@ -15,7 +15,7 @@ final class Wire {
   final ByteBuffer bytes;
   final long base;
   final String entry;
-  private long value;
+  long value; // of the last varint: of a field of wire type 0, the value
 
   Wire(ByteBuffer bytes, long base, String entry) {
     this.bytes = bytes;
@@ -63,7 +63,7 @@ final class Wire {
     String text() { return StandardCharsets.ISO_8859_1.decode(Bytes.slice(bytes, from, to - from)).toString(); }
   }
 
-  /** Reads a varint, whose value {@link #value} returns, and returns the offset after it. */
+  /** Reads a varint, which is {@link #value} afterwards, and returns the offset after it. */
   int varint(int at, int end) throws ArchiveException {
     value = 0;
     for (int i = 0; i < 10; ++i) {
@@ -76,9 +76,6 @@ final class Wire {
     }
     throw Rule.M3.broken(base + at, entry);
   }
-
-  /** Returns the last varint: of a field of wire type 0, the value. */
-  long value() { return value; }
 
   /** Returns the fields of the model. */
   Fields fields() { return new Fields(0, bytes.capacity()); }

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class ArchiveTest {
@@ -69,8 +70,9 @@ class ArchiveTest {
 
   @Test
   void errorsSayWhatIsWrong() throws IOException {
-    ArchiveException error = assertThrows(ArchiveException.class, () -> OnnxArchive.open(folder.resolve("none")));
-    assertEquals("io.not_found: there is no such file", error.getMessage());
+    Path missing = folder.resolve("none");
+    ArchiveException error = assertThrows(ArchiveException.class, () -> OnnxArchive.open(missing));
+    assertEquals(missing + ": io.not_found: there is no such file", error.getMessage());
     error = assertThrows(ArchiveException.class, () -> OnnxArchive.open(folder));
     assertEquals("io.not_a_file", error.code());
     ByteBuffer bytes = ByteBuffer.wrap("no archive".getBytes(StandardCharsets.US_ASCII));
@@ -79,6 +81,24 @@ class ArchiveTest {
     Path empty = Files.createFile(folder.resolve("empty"));
     error = assertThrows(ArchiveException.class, () -> OnnxArchive.open(empty));
     assertEquals(0, error.offset().orElse(-1));
+  }
+
+  @Test
+  void errorsNameTheFileOfTheArchive() throws IOException {
+    Path path = vector("valid/graph_two");
+    OnnxArchive archive = OnnxArchive.open(path);
+    Path damaged = vector("invalid/data_crc");
+    for (Executable call : List.<Executable>of(() -> sites(archive, "none"), () -> archive.link("a/b"),
+             () -> OnnxArchive.open(damaged).check(true), () -> OnnxArchive.open(folder))) {
+      ArchiveException error = assertThrows(ArchiveException.class, call);
+      Path named = error.path().orElseThrow();
+      assertTrue(List.of(path, damaged, folder).contains(named));
+      assertTrue(error.getMessage().startsWith(named + ": " + error.code()));
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
+    ArchiveException error =
+        assertThrows(ArchiveException.class, () -> OnnxArchive.of(bytes, Limits.DEFAULT).link("a/b"));
+    assertTrue(error.path().isEmpty());
   }
 
   @Test
@@ -146,6 +166,7 @@ class ArchiveTest {
     Entry larger = archive.entry("w3").orElseThrow();
     ArchiveException error = assertThrows(ArchiveException.class, () -> archive.data(larger));
     assertEquals("io.address_space", error.code());
+    assertEquals(path, error.path().orElseThrow());
     for (long at = 0; at < larger.size(); at += gib / 2) {
       assertEquals(1 << 30, archive.bytes(archive.offset(larger) + Math.min(at, 2 * gib), 1 << 30).remaining());
     }

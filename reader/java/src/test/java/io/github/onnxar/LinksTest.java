@@ -75,6 +75,7 @@ class LinksTest {
       assertTrue(ByteBuffer.wrap(archive.link(graph, "m.onnxar", 0)).remaining() > 0);
     }
     ArchiveException error = assertThrows(ArchiveException.class, () -> archive.link("none", "m.onnxar", 0));
-    assertEquals("usage.no_such_entry: the archive has no graph named \"none\"", error.getMessage());
+    String expected = ": usage.no_such_entry: the archive has no graph named \"none\"";
+    assertTrue(error.getMessage().endsWith(expected), error.getMessage());
   }
 }
