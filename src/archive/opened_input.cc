@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "archive/opening.h"
 #include "base/open_file.h"
 
 namespace onnxar {
@@ -20,8 +19,8 @@ OpenedInput::OpenedInput(os::File file, std::filesystem::path path)
 
 bool OpenedInput::is_zip() const noexcept { return ranges_ || looks_like_zip(mapping_->bytes()); }
 
-Archive OpenedInput::archive() const {
-  return ranges_ ? Archive::open(ranges_) : open_archive(file_, mapping_, path_, {});
+Archive OpenedInput::archive(AdviceOn advice) const {
+  return ranges_ ? Archive::open(ranges_) : open_archive(file_, mapping_, path_, {}, advice);
 }
 
 }  // namespace onnxar

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
@@ -28,7 +29,7 @@ class OpenedInput {
   /// True if the input can only be an archive: it is at an address, or it looks like a zip.
   [[nodiscard]] bool is_zip() const noexcept;
   /// Opens the archive. Throws what Archive::open throws.
-  [[nodiscard]] Archive archive() const;
+  [[nodiscard]] Archive archive(AdviceOn advice = AdviceOn::all_faults) const;
 
  private:
   std::filesystem::path path_;

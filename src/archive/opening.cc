@@ -40,9 +40,9 @@ std::optional<std::uint64_t> size_with_end_record(os::Handle file) noexcept {
 
 Archive open_mapped(const std::shared_ptr<const base::MappedFile>& mapping, const std::filesystem::path& path,
                     const OpenOptions& options) {
-  const ArchiveFile file(mapping->bytes());
-  return base::annotated(Evidence{.path = &path, .file = file}, [&] {
-    return ArchiveAccess::open({.file = file, .owner = mapping, .path = path, .origin = mapping->origin()}, options);
+  return base::annotated(path, [&] {
+    return ArchiveAccess::open(
+        {.file = ArchiveFile(mapping->bytes()), .owner = mapping, .path = path, .origin = mapping->origin()}, options);
   });
 }
 
@@ -53,10 +53,17 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
     return open_mapped(std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path)), path,
                        options);
   const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-  const ArchiveFile bytes(copy.bytes());
-  return base::annotated(Evidence{.path = &path, .file = bytes}, [&] {
-    return ArchiveAccess::open({.file = bytes, .owner = copy.owner(), .path = path}, options);
+  return base::annotated(path, [&] {
+    return ArchiveAccess::open({.file = ArchiveFile(copy.bytes()), .owner = copy.owner(), .path = path}, options);
   });
+}
+
+/// Returns the error of `open_part` with advice on the file. `uncut` opens an earlier state; if not set, none is tried.
+Error advised(const Error& error, os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
+              const std::optional<OpenOptions>& uncut = {}) {
+  if (hint_on(error.code()) == Hint::none) return error;  // only the other faults justify mapping the file again
+  const auto mapping = base::MappedFile::map(file, part, path);
+  return Evidence{.path = &path, .file = ArchiveFile(mapping.bytes()), .uncut = uncut}(error);
 }
 
 /// Opens and locks the file, and checks that the path still names it: the process that held the lock before may have
@@ -84,7 +91,7 @@ Archive open_path(const std::filesystem::path& path, const OpenOptions& options)
 }
 
 Archive open_archive(os::Handle file, const std::shared_ptr<const base::MappedFile>& mapping,
-                     const std::filesystem::path& path, const OpenOptions& options) {
+                     const std::filesystem::path& path, const OpenOptions& options, AdviceOn advice) {
   if (const auto size = size_with_end_record(file)) {
     try {
       // A mapping of another size may be of a state that an edit has cut off.
@@ -97,7 +104,7 @@ Archive open_archive(os::Handle file, const std::shared_ptr<const base::MappedFi
   // The file is broken, or an edit is in progress. Under the shared lock the file is stable, so an edit cannot be the
   // cause of an error.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw base::being_edited(path);
-  return open_locked(file, path, options);
+  return open_locked(file, path, options, advice);
 }
 
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
@@ -108,18 +115,21 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
                        ", because its tensors are aligned; ", part.offset, " is not a multiple"),
                 {}, path);
   }
-  return open_part(file, part, path, options);
+  try {
+    return open_part(file, part, path, options);
+  } catch (const Error& error) {
+    throw advised(error, file, part, path);
+  }
 }
 
-Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options) {
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options, AdviceOn advice) {
   try {
     // Opens a mapping first, so that a large file that is not an archive is not read as a whole.
     if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options)));
     return open_part(file, {}, path, options);
   } catch (const Error& error) {
-    if (hint_on(error.code()) != Hint::recover_cuts) throw;  // only these faults justify mapping the file again
-    const auto mapping = base::MappedFile::map(file, path);
-    throw Evidence{.path = &path, .file = ArchiveFile(mapping.bytes()), .uncut = options}(error);
+    if (advice == AdviceOn::cuts && hint_on(error.code()) != Hint::recover_cuts) throw;
+    throw advised(error, file, {}, path, options);
   }
 }
 

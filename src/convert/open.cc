@@ -86,15 +86,15 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
     return open_foreign_folder(*model, options);
   }
   const OpenedInput input(path, options.open_ranges);
-  if (input.file() == nullptr) return source_of(input, options);
   if (is_zip_in_disguise(input)) {
     expect_archive_for_graph(options, path);
     return open_foreign_zip(input, options);
   }
+  if (input.file() == nullptr || !input.is_zip()) return source_of(input, options);
   try {
-    auto source = source_of(input, options);
+    auto source = source_of(input.archive(AdviceOn::cuts), options);
     // Local headers are proved at their first use, when it would be too late to open the file as a foreign zip.
-    if (const Archive* archive = archive_of(*source)) locate_all(*archive);
+    locate_all(source->archive());
     return source;
   } catch (const Error& fault) {
     if (!may_be_foreign_zip(fault.code())) throw;
@@ -102,7 +102,7 @@ std::unique_ptr<ModelSource> open_any_source(const std::filesystem::path& path, 
     // if an earlier state can be restored.
     const auto better = [&](const Error& error) {
       const bool is_same = error.code() == fault.code() && error.entry().empty();
-      return is_same ? fault : Evidence{.path = &path, .zip = input.file().get()}(error);
+      return Evidence{.path = &path, .zip = input.file().get()}(is_same ? fault : error);
     };
     return base::annotated(better, [&] {
       expect_archive_for_graph(options, path);

@@ -65,6 +65,16 @@ TEST_F(OpenedInputTest, OpensStateOfEditThatEndedMeanwhile) {
   EXPECT_EQ(archive.file().size(), archive_.size());
 }
 
+TEST_F(OpenedInputTest, AdvisesOnKindOnlyIfAsked) {
+  ZipBuilder builder;
+  builder.entries.push_back(plain_entry(deflated_entry("model.onnx", smallest_model())));
+  const OpenedInput input(write("a", builder.build()));
+  EXPECT_EQ(error_of([&] { static_cast<void>(input.archive()); }).advice().hint, Hint::repack_plain_zip);
+  const Error error = error_of([&] { static_cast<void>(input.archive(AdviceOn::cuts)); });
+  EXPECT_EQ(error.advice().hint, Hint::none);
+  EXPECT_EQ(error.path(), input.path());
+}
+
 TEST_F(OpenedInputTest, AddressIsOpenedInRanges) {
   int calls = 0;
   const auto open = [&](const fs::path& path) -> std::shared_ptr<const RandomAccess> {
