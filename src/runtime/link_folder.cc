@@ -66,44 +66,19 @@ bool can_share(const fs::path& folder, const Archive& archive) {
 /// name.
 class FolderLinks {
  public:
-  FolderLinks(const fs::path& archive, const fs::path& folder, const LinkOptions& options, ArchivePlace place)
-      : options_(options), linking_(archive, options, {}), graphs_(linking_.graphs()) {
+  FolderLinks(const fs::path& archive, const LinkOptions& options)
+      : options_(options), linking_(archive, options, {}), graphs_(linking_.graphs()) {}
+
+  FolderLinkReport run(const fs::path& archive, const fs::path& folder, ArchivePlace place) {
     if (place == ArchivePlace::copied || place == ArchivePlace::moved) refuse_part(archive);
     find_root(folder);
-    for (const auto& [graph, path] : graphs_) {
-      folders_.emplace(folder_of_name(path));
-      graph_paths_.insert(path);
-    }
-    for (const ArchiveEntry& file : side_files(linking_.archive()))
-      files_.push_back({std::string(file.name), std::make_shared<EntrySource>(linking_.archive(), file)});
-    for (const SideFile& file : files_) file_names_.insert(file.name);
-    std::ranges::sort(files_, {}, &SideFile::name);
+    list_files();
     read_package();
     expect_few_folders(folder);
     put_archive(archive, place);
     claim_all();
     edit_configs();
-  }
-
-  FolderLinkReport run() {
-    FileSet files(options_.output, existing_of(options_.output));
-    if (!options_.output.dry_run) enter(files);
-    for (const std::string& folder : copies_) copy_archive(files, folder);
-    for (const std::string& folder : declared_) {
-      if (!options_.output.dry_run) static_cast<void>(files.folder_for(os::path_of(folder)));
-    }
-    for (const SideFile& file : files_) write(files, file.name, *file.source);
-    for (const auto& [graph, path] : graphs_) add_link(files, graph, path);
-    report_.side_files = files_.size();
-    report_.copies = copies_.size();
-    report_.archive =
-        copies_.empty() ? home_ / archive_name() : shown_ / os::path_of(*copies_.begin()) / archive_name();
-    if (options_.output.dry_run) return std::move(report_);
-    std::optional<MovedArchive> moved;
-    if (moves_to_) moved.emplace(linking_.path(), files.folder_for(os::path_of(*moves_to_).parent_path()));
-    files.publish();
-    if (moved) moved->keep(options_.output.sync);
-    return std::move(report_);
+    return write_all();
   }
 
  private:
@@ -135,6 +110,17 @@ class FolderLinks {
     base::expect_no_file(shown_);
     root_ = base::real_path(base::folder_of(shown_)) / shown_.filename();
     is_new_ = true;
+  }
+
+  void list_files() {
+    for (const auto& [graph, path] : graphs_) {
+      folders_.emplace(folder_of_name(path));
+      graph_paths_.insert(path);
+    }
+    for (const ArchiveEntry& file : side_files(linking_.archive()))
+      files_.push_back({std::string(file.name), std::make_shared<EntrySource>(linking_.archive(), file)});
+    for (const SideFile& file : files_) file_names_.insert(file.name);
+    std::ranges::sort(files_, {}, &SideFile::name);
   }
 
   [[nodiscard]] const SideFile* file_named(std::string_view name) const {
@@ -305,6 +291,27 @@ class FolderLinks {
     return is_in(graph_paths_) || is_in(file_names_);
   }
 
+  FolderLinkReport write_all() {
+    FileSet files(options_.output, existing_of(options_.output));
+    if (!options_.output.dry_run) enter(files);
+    for (const std::string& folder : copies_) copy_archive(files, folder);
+    for (const std::string& folder : declared_) {
+      if (!options_.output.dry_run) static_cast<void>(files.folder_for(os::path_of(folder)));
+    }
+    for (const SideFile& file : files_) write(files, file.name, *file.source);
+    for (const auto& [graph, path] : graphs_) add_link(files, graph, path);
+    report_.side_files = files_.size();
+    report_.copies = copies_.size();
+    report_.archive =
+        copies_.empty() ? home_ / archive_name() : shown_ / os::path_of(*copies_.begin()) / archive_name();
+    if (options_.output.dry_run) return std::move(report_);
+    std::optional<MovedArchive> moved;
+    if (moves_to_) moved.emplace(linking_.path(), files.folder_for(os::path_of(*moves_to_).parent_path()));
+    files.publish();
+    if (moved) moved->keep(options_.output.sync);
+    return std::move(report_);
+  }
+
   void enter(FileSet& files) const {
     if (is_new_) {
       files.make_folder(base::Folder::open(root_.parent_path()), os::text_of(root_.filename()));
@@ -377,7 +384,7 @@ class FolderLinks {
 
 FolderLinkReport link_folder(const fs::path& archive, const fs::path& folder, const LinkOptions& options,
                              ArchivePlace place) {
-  return FolderLinks(archive, folder, options, place).run();
+  return FolderLinks(archive, options).run(archive, folder, place);
 }
 
 }  // namespace onnxar
