@@ -68,15 +68,12 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
 }
 
 /// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
-/// Model, archive and options must outlive it. Not synchronised.
+/// Model and archive must outlive it. Not synchronised.
 class ReplacePlan {
  public:
-  /// Plans links to the first `kept` entries of the archive, which do not move, and to new entries only. Throws
-  /// usage.argument if a tensor of a graph that stays is in the bytes of the old model, or if a link leads to an entry
-  /// that would move; onnx.model.expansion; archive.graph.name; wire.*, onnx.*. Cost: O(directory + old model + graphs
-  /// + new model), and reading data that may equal an entry's.
-  ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
-              const ReplaceOptions& options, const LoadOptions& load, Replaced replaced)
+  /// Plans links to the first `kept` entries of the archive, which do not move, and to new entries only.
+  ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplaceOptions& options,
+              const LoadOptions& load)
       : model_(model),
         archive_(archive),
         kept_(kept),
@@ -86,21 +83,23 @@ class ReplacePlan {
         checksums_(archive, load),
         expansion_(model),
         read_(model),
-        keys_(archive) {
+        keys_(archive) {}
+
+  /// Returns the model with every link in its final form. Call it once, before the other members. Throws usage.argument
+  /// if a tensor of a graph that stays is in the bytes of the old model, or if a link leads to an entry that would
+  /// move; onnx.model.expansion; archive.graph.name; wire.*, onnx.*. Cost: O(directory + old model + graphs + new
+  /// model), and reading data that may equal an entry's.
+  onnx::Rope rewritten(const ReplacedFiles& files, const std::vector<AddedFile>& added, Replaced replaced) {
     // The new model takes over the name of the old one.
-    const bool is_named = replaced == Replaced::graph || model_name_of(archive.model()).has_value();
-    if (!is_named || !options.add.empty())
-      files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
-    // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
-    add_entries(uses_before(archive, files, replaced));
-    for (const AddedFile& file : options.add) keys_.reserve(file.name);
-    proto_ = onnx::rewrite_tensors(
-        model.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, kept_name(replaced));
+    const bool is_named = replaced == Replaced::graph || model_name_of(archive_.model()).has_value();
+    if (!is_named || !added.empty()) files.expect_free_name_of(is_named ? archive_.model() : model_.skeleton, archive_);
+    add_entries(uses_before(archive_, files, replaced));
+    for (const AddedFile& file : added) keys_.reserve(file.name);
+    return onnx::rewrite_tensors(
+        model_.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, kept_name(replaced));
   }
 
   [[nodiscard]] const std::vector<SideFile>& new_weights() const noexcept { return new_weights_; }
-  /// Returns the model with every link in its final form. Call it once.
-  [[nodiscard]] onnx::Rope take_proto() noexcept { return std::move(proto_); }
   /// Moves the remarks to the report, and adds the number of tensors in entries. Call it once.
   void add_to(ReplaceReport& report) {
     sharing_.warn(archive_, remarks_);
@@ -221,7 +220,6 @@ class ReplacePlan {
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
   std::uint64_t shared_bytes_ = 0;
-  onnx::Rope proto_;
 };
 
 /// Warns of added graphs that use data of the archive under new names. REQUIRES: they were proved.
@@ -332,9 +330,8 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   ReplaceReport report;
   with_graph = with_manifest(archive, std::move(with_graph), report.remarks);
   const ReplacedFiles files(editor, with_graph);
-  ReplacePlan plan(loaded, archive, editor.kept_entries(), files, with_graph, load,
-                   graph.empty() ? Replaced::model : Replaced::graph);
-  *planned = plan.take_proto();
+  ReplacePlan plan(loaded, archive, editor.kept_entries(), with_graph, load);
+  *planned = plan.rewritten(files, with_graph.add, graph.empty() ? Replaced::model : Replaced::graph);
   const EntrySource old_model(archive, archive.entry(archive.size() - 1));
   const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(*planned) : old_model;
   std::ranges::move(loaded.remarks, std::back_inserter(report.remarks));
