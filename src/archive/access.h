@@ -90,6 +90,8 @@ class ArchiveAccess {
   static Archive view(const Archive& archive, const ArchiveEntry& model) {
     return Archive(detail::own<Archive::Parts>(archive.parts_->opened, model.index));
   }
+  /// Returns the same archive, which shares its state. Both may be used after the other was destroyed.
+  static Archive share(const Archive& archive) { return view(archive, archive.entry(archive.parts_->model)); }
   /// Returns the file that the archive is mapped from; null for bytes in memory.
   static const base::FileOrigin* origin(const Archive& archive) noexcept { return archive.parts_->opened->origin; }
   /// Returns the aligned copies that the archive keeps.

@@ -73,43 +73,41 @@ std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_v
 }
 
 /// Returns the context of errors in the zip file.
-auto in_zip(const std::filesystem::path& path, const base::MappedFile& file) {
-  return [&] { return base::Annotation{.path = path, .file = &file}; };
+auto in_zip(const UnpackedZip& zip) {
+  return [&zip] { return base::Annotation{.path = zip.path(), .file = &zip.file()}; };
 }
 
 /// Hands out an entry and compares its CRC-32 at the end. Reads a stored entry from the mapping, and inflates a
 /// deflated one.
 class VerifiedSource final : public ByteSource {
  public:
-  VerifiedSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path,
-                 std::size_t threads)
-      : file_(file), entry_(entry), path_(path), threads_(threads) {}
+  VerifiedSource(std::shared_ptr<const UnpackedZip> zip, std::size_t index, std::size_t threads)
+      : zip_(std::move(zip)), entry_(zip_->entry(index)), threads_(threads) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
     if (entry_.deflated) return inflate(sink);
     const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    base::annotated(in_zip(path_, file_), [&] { zip::expect_crc(entry_, crc); });
+    base::annotated(in_zip(*zip_), [&] { zip::expect_crc(entry_, crc); });
   }
   void locate(const std::function<void(const Location&)>& visit) const override {
-    if (!entry_.deflated) visit({stored(), true, file_.origin()});
+    if (!entry_.deflated) visit({stored(), true, zip_->file().origin()});
   }
 
  private:
-  [[nodiscard]] Bytes stored() const { return base::section(file_.bytes(), entry_.data_offset, entry_.size); }
+  [[nodiscard]] Bytes stored() const { return base::section(zip_->file().bytes(), entry_.data_offset, entry_.size); }
   void inflate(const ByteSink& sink) const {
     try {
-      zip::read_verified(file_.bytes(), entry_, sink);
+      zip::read_verified(zip_->file().bytes(), entry_, sink);
     } catch (const Error& error) {
       const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
       if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
-      throw base::annotate(error, in_zip(path_, file_)());
+      throw base::annotate(error, in_zip(*zip_)());
     }
   }
 
-  const base::MappedFile& file_;
-  const zip::ForeignEntry& entry_;
-  const std::filesystem::path& path_;
+  std::shared_ptr<const UnpackedZip> zip_;
+  zip::ForeignEntry entry_;
   std::size_t threads_;
 };
 
@@ -120,21 +118,19 @@ Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
 /// Hands out a part of an entry, which is inflated to the spool at the first read.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(Spool& spool, const base::MappedFile& file, const zip::ForeignEntry& entry, Bytes part,
-                const std::filesystem::path& path)
-      : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
+  SpooledSource(std::shared_ptr<const UnpackedZip> zip, std::shared_ptr<Spool> spool, std::size_t index, Bytes part)
+      : zip_(std::move(zip)), spool_(std::move(spool)), entry_(zip_->entry(index)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    base::annotated(in_zip(path_, file_), [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
+    base::annotated(in_zip(*zip_), [&] { static_cast<void>(spooled(*spool_, zip_->file().bytes(), entry_)); });
     sink(part_);
   }
 
  private:
-  Spool& spool_;
-  const base::MappedFile& file_;
-  const zip::ForeignEntry& entry_;
+  std::shared_ptr<const UnpackedZip> zip_;
+  std::shared_ptr<Spool> spool_;
+  zip::ForeignEntry entry_;
   Bytes part_;
-  const std::filesystem::path& path_;
 };
 
 }  // namespace
@@ -247,21 +243,20 @@ UnpackedZip::UnpackedZip(std::shared_ptr<const base::MappedFile> file, std::file
     : path_(std::move(path)),
       folder_(std::move(folder)),
       file_(std::move(file)),
-      directory_(
-          base::annotated(in_zip(path_, *file_), [&] { return zip::ForeignDirectory::read(file_->bytes(), limits); })),
+      directory_(base::annotated(in_zip(*this), [&] { return zip::ForeignDirectory::read(file_->bytes(), limits); })),
       expansion_(file_->bytes().size(), max_expansion),
       used_(directory_.entries().size()) {}
 
 ForeignModel UnpackedZip::find_model() {
-  ForeignModel model = base::annotated(in_zip(path_, *file_),
-                                       [&] { return find_foreign_model(file_->bytes(), directory_, expansion_); });
+  ForeignModel model =
+      base::annotated(in_zip(*this), [&] { return find_foreign_model(file_->bytes(), directory_, expansion_); });
   used_[model.index] = true;
   return model;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;  // an entry that several tensors share is counted once
-  base::annotated(in_zip(path_, *file_), [&] { expansion_.add(entry(index)); });
+  base::annotated(in_zip(*this), [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -280,14 +275,14 @@ std::uint64_t UnpackedZip::room_to_inflate() const {
 Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
   if (!entry(index).deflated) return stored(index);
-  if (!spool_) spool_ = std::make_unique<Spool>(folder_, room_to_inflate());
+  if (!spool_) spool_ = std::make_shared<Spool>(folder_, room_to_inflate());
   return spool_->place_of(entry(index).header_offset, entry(index).size);
 }
 
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return base::annotated(in_zip(path_, *file_), [&] { return spooled(*spool_, file_->bytes(), entry(index)); });
+  return base::annotated(in_zip(*this), [&] { return spooled(*spool_, file_->bytes(), entry(index)); });
 }
 
 Bytes UnpackedZip::stored(std::size_t index) const {
@@ -296,16 +291,19 @@ Bytes UnpackedZip::stored(std::size_t index) const {
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
-  base::annotated(in_zip(path_, *file_), [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
+  base::annotated(in_zip(*this), [&] { zip::expect_crc(entry(index), base::crc32(0, stored(index))); });
 }
 
-std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
-  use(index);
-  return std::make_unique<VerifiedSource>(*file_, entry(index), path_, threads);
+std::unique_ptr<const ByteSource> UnpackedZip::source(std::shared_ptr<UnpackedZip> zip, std::size_t index,
+                                                      std::size_t threads) {
+  zip->use(index);
+  return std::make_unique<VerifiedSource>(std::move(zip), index, threads);
 }
 
-std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
-  return std::make_unique<SpooledSource>(*spool_, *file_, entry(index), part, path_);
+std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::shared_ptr<const UnpackedZip> zip,
+                                                               std::size_t index, Bytes part) {
+  std::shared_ptr<Spool> spool = zip->spool_;
+  return std::make_unique<SpooledSource>(std::move(zip), std::move(spool), index, part);
 }
 
 }  // namespace onnxar

@@ -137,9 +137,7 @@ class UnpackedZip {
   [[nodiscard]] ForeignModel find_model();
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// Returns the file that the bytes of stored entries are mapped from.
-  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_->origin(); }
-  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_->bytes().size(); }
+  [[nodiscard]] const base::MappedFile& file() const noexcept { return *file_; }
   [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
   /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified. Throws
@@ -153,10 +151,12 @@ class UnpackedZip {
   /// Throws zip.data.crc if the CRC-32 of a stored entry is wrong.
   void verify(std::size_t index) const;
   /// Returns a source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: one
-  /// per core), and may be read by any thread. The zip must outlive it. Throws zip.limit.expansion.
-  [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index, std::size_t threads);
+  /// per core), and may be read by any thread. Throws zip.limit.expansion.
+  [[nodiscard]] static std::unique_ptr<const ByteSource> source(std::shared_ptr<UnpackedZip> zip, std::size_t index,
+                                                                std::size_t threads);
   /// Returns a source of `part`, a part of the range that `place_of` returned for a deflated entry.
-  [[nodiscard]] std::unique_ptr<const ByteSource> inflated_source(std::size_t index, Bytes part) const;
+  [[nodiscard]] static std::unique_ptr<const ByteSource> inflated_source(std::shared_ptr<const UnpackedZip> zip,
+                                                                         std::size_t index, Bytes part);
 
  private:
   void use(std::size_t index);
@@ -168,7 +168,7 @@ class UnpackedZip {
   zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
   std::vector<bool> used_;  // by index: true if the entry is counted in expansion_
-  std::unique_ptr<Spool> spool_;
+  std::shared_ptr<Spool> spool_;
 };
 
 }  // namespace onnxar

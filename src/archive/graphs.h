@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
@@ -99,10 +100,10 @@ bool walk_as_far_as_read(const Archive& archive, const ArchiveEntry& graph,
 
 // Finds entries by their bytes.
 
-/// Indexes some entries of an archive by size and CRC-32. The archive must outlive it.
+/// Indexes some entries of an archive by size and CRC-32.
 class EntriesByContent {
  public:
-  explicit EntriesByContent(const Archive& archive) : archive_(archive) {}
+  explicit EntriesByContent(const Archive& archive) : archive_(ArchiveAccess::share(archive)) {}
 
   /// Makes `entry` a candidate. Cost: O(log entries); its bytes are not read.
   void add(const ArchiveEntry& entry) { by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), entry.index); }
@@ -113,15 +114,15 @@ class EntriesByContent {
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const;
 
  private:
-  const Archive& archive_;
+  Archive archive_;
   std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
 };
 
 /// Records which entries tensors name. The results are valid only after every tensor of the model and of all graphs was
-/// noted. The archive must outlive it.
+/// noted.
 class EntryUses {
  public:
-  explicit EntryUses(const Archive& archive) : archive_(archive), named_(archive.size()) {}
+  explicit EntryUses(const Archive& archive) : archive_(ArchiveAccess::share(archive)), named_(archive.size()) {}
 
   /// Notes the entry that the tensor's link names, even if its offset or length is wrong.
   void note(const onnx::TensorSite& site);
@@ -134,7 +135,7 @@ class EntryUses {
   [[nodiscard]] std::size_t end_of_weights() const;
 
  private:
-  const Archive& archive_;
+  Archive archive_;
   std::vector<bool> named_;
 };
 

@@ -52,7 +52,7 @@ std::string key_stem(std::string_view name);
 
 // Renames entries of a new archive as the caller wants.
 
-/// Maps old names of entries to new ones. Refers to the list that the constructor receives, which must outlive it.
+/// Maps old names of entries to new ones.
 class Renames {
  public:
   /// Throws usage.argument if an old name occurs twice or a new name is a C identifier, and zip.name.* and
@@ -67,10 +67,10 @@ class Renames {
 
  private:
   struct Rename {
-    std::string_view name;
+    std::string name;
     bool met = false;
   };
-  base::KeyedMap<std::string_view, Rename> by_old_name_;
+  base::KeyedMap<std::string, Rename> by_old_name_;
 };
 
 }  // namespace onnxar

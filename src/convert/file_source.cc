@@ -20,7 +20,8 @@ Resolved FileSource::find(const onnx::TensorSite& site, const onnx::ExternalSlic
         {"", place}, {}, {Hint::data_folder_of_bytes});
   }
   if (const Archive* archive = linked_archive(slice.location, place)) {
-    const auto [entry, part] = part_of_file(*archive, marker_.of(slice.location)->offset, archive->size(), site, slice);
+    const auto [entry, part] =
+        part_of_file(*archive, marker_.of(*this, slice.location)->offset, archive->size(), site, slice);
     return payloads_.part(*archive, entry, part);
   }
   ExternalFiles::Part part = files_->resolve(slice, site.tensor.expected_size(), place);
@@ -34,12 +35,12 @@ onnx::ExternalSlice FileSource::link_of(const onnx::TensorView& tensor) const {
 
 const Archive* FileSource::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
   // The marker names one archive, so one mapping serves all tensors. Other locations name data files.
-  if (marker_.of(location) == nullptr) return nullptr;
+  if (marker_.of(*this, location) == nullptr) return nullptr;
   if (!linked_) {
-    const std::string& folder = marker_.of(location)->folder;
+    const std::string& folder = marker_.of(*this, location)->folder;
     const ExternalFiles::Mapping file = files_->map_archive(location, folder, offset_of_tensor);
     linked_ = std::make_shared<const Archive>(
-        marker_.open(file->bytes(), file, files_->archive_path(location, folder), file->origin()));
+        marker_.open(*this, file->bytes(), file, files_->archive_path(location, folder), file->origin()));
   }
   return linked_.get();
 }

@@ -31,7 +31,7 @@ class FileSource final : public ModelSource {
   /// a model in memory has no folder.
   FileSource(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options,
              std::optional<ExternalFiles> files)
-      : ModelSource(options, path, std::move(graph)), files_(std::move(files)), marker_(*this), payloads_(options) {}
+      : ModelSource(options, path, std::move(graph)), files_(std::move(files)), payloads_(options) {}
 
   [[nodiscard]] std::uint64_t input_size() const override { return model().size() + (files_ ? files_->size() : 0); }
   [[nodiscard]] Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;

@@ -108,13 +108,13 @@ class ForeignZipSource final : public ModelSource {
              "keep it, give it a name with a dot"});
       } else {
         // Read once, from front to back, so it needs no place in the spool.
-        found.side_files.push_back({name, zip_->source(i, options().threads)});
+        found.side_files.push_back({name, UnpackedZip::source(zip_, i, options().threads)});
       }
     }
     return found;
   }
 
-  [[nodiscard]] std::uint64_t input_size() const override { return zip_->file_size(); }
+  [[nodiscard]] std::uint64_t input_size() const override { return zip_->file().bytes().size(); }
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override {
@@ -151,17 +151,17 @@ class ForeignZipSource final : public ModelSource {
   [[nodiscard]] Payload part(std::size_t index, Bytes part, std::size_t size_of_entry) {
     if (zip_->entry(index).deflated) return inflated(index, part);
     if (options().verify_data && part.size() == size_of_entry) {
-      return payload_at(part, zip_, zip_->source(index, options().threads));
+      return payload_at(part, zip_, UnpackedZip::source(zip_, index, options().threads));
     }
     // Slices are read independently, so their entry is verified here, before any of them is used.
     if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
-    return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
+    return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->file().origin());
   }
 
   /// Returns a payload whose entry is inflated when it is first read, so that a dry run inflates only the model. Until
   /// then the spool holds zeros, so the payload has no view of it.
   [[nodiscard]] Payload inflated(std::size_t index, Bytes part) const {
-    Payload produced{zip_->inflated_source(index, part)};
+    Payload produced{UnpackedZip::inflated_source(zip_, index, part)};
     produced.place = part;
     return produced;
   }

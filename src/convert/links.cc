@@ -175,28 +175,28 @@ void refuse_unlinkable(const std::filesystem::path& file) {
 }
 
 template <typename Action>
-auto ModelMarker::keeping_errors(const Action& action) {
+auto ModelMarker::keeping_errors(const ModelSource& source, const Action& action) {
   if (error_) throw Error(*error_);  // its place was already added, so it is the same for every tensor
   try {
     return action();
   } catch (const Error& error) {
-    error_ = source_.with_place(error);
+    error_ = source.with_place(error);
     throw Error(*error_);
   }
 }
 
-const LinkMarker* ModelMarker::of(std::string_view archive) {
-  return keeping_errors([&]() -> const LinkMarker* {
+const LinkMarker* ModelMarker::of(const ModelSource& source, std::string_view archive) {
+  return keeping_errors(source, [&]() -> const LinkMarker* {
     // Reads the marker once, at the first link: the metadata would otherwise be searched for each tensor.
-    if (!is_read_) marker_ = LinkMarker::read(source_.model());
+    if (!is_read_) marker_ = LinkMarker::read(source.model());
     is_read_ = true;
     return marker_ && marker_->archive == archive ? &*marker_ : nullptr;
   });
 }
 
-Archive ModelMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                          const base::FileOrigin* origin) {
-  return keeping_errors([&] { return marker_->open(file, std::move(owner), path, origin); });
+Archive ModelMarker::open(const ModelSource& source, Bytes file, std::shared_ptr<const void> owner,
+                          const std::filesystem::path& path, const base::FileOrigin* origin) {
+  return keeping_errors(source, [&] { return marker_->open(file, std::move(owner), path, origin); });
 }
 
 bool FollowedLinks::follows(const onnx::TensorSite& site) {

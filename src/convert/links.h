@@ -57,21 +57,17 @@ void refuse_unlinkable(const std::filesystem::path& file);
 /// tensor. Not synchronised.
 class ModelMarker {
  public:
-  /// Returns the marker of `source.model()`. The source must outlive this object.
-  explicit ModelMarker(const ModelSource& source) : source_(source) {}
-
-  /// Returns the marker if the model is a link to an archive with this file name, otherwise null. Throws
-  /// onnx.link.bad_marker.
-  const LinkMarker* of(std::string_view archive);
+  /// Returns the marker of `source.model()` if the model is a link to an archive with this file name, otherwise null.
+  /// Throws onnx.link.bad_marker. REQUIRES: all calls name the same source.
+  const LinkMarker* of(const ModelSource& source, std::string_view archive);
   /// Calls LinkMarker::open. REQUIRES: `of` returned the marker.
-  Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-               const base::FileOrigin* origin);
+  Archive open(const ModelSource& source, Bytes file, std::shared_ptr<const void> owner,
+               const std::filesystem::path& path, const base::FileOrigin* origin);
 
  private:
   template <typename Action>
-  auto keeping_errors(const Action& action);
+  auto keeping_errors(const ModelSource& source, const Action& action);
 
-  const ModelSource& source_;
   bool is_read_ = false;
   std::optional<LinkMarker> marker_;  // the marker, if it was read and the model has one
   std::optional<Error> error_;

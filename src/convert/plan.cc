@@ -106,7 +106,7 @@ const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
 
 void KeptChecksums::prove(const Payload& payload) {
   const onnx::ExternalLink& link = *payload.kept_link;
-  if (!load_.verify_data || link.checksum.empty()) return;
+  if (!verify_ || link.checksum.empty()) return;
   if (!known_) note_stated();
   if (known_->emplace(link.location, link.checksum).second) payload.source->read([](Bytes) {});
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "onnx/splice.h"
@@ -63,8 +64,8 @@ class EqualPayloads {
 /// Verifies the checksums in links to entries of an archive that its new model keeps.
 class KeptChecksums {
  public:
-  /// Both arguments must outlive this object.
-  KeptChecksums(const Archive& archive, const LoadOptions& load) : archive_(archive), load_(load) {}
+  KeptChecksums(const Archive& archive, const LoadOptions& load)
+      : archive_(ArchiveAccess::share(archive)), verify_(load.verify_data) {}
 
   /// Reads the entry of a kept link if the link has a checksum that is not known yet, and throws
   /// onnx.external_data.checksum if it differs. Checksums in the links of the archive's models count as known, as far
@@ -74,8 +75,8 @@ class KeptChecksums {
  private:
   void note_stated();
 
-  const Archive& archive_;
-  const LoadOptions& load_;
+  Archive archive_;
+  bool verify_;
   std::optional<std::set<std::pair<std::string, std::string>>> known_;  // entries and their checksums
 };
 

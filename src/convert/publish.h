@@ -85,7 +85,7 @@ class FileTargets {
 /// synchronised.
 class FileSet {
  public:
-  /// Writes files at places that the caller names. The options must outlive this object.
+  /// Writes files at places that the caller names.
   FileSet(const OutputOptions& options, base::Existing existing) : options_(options), existing_(existing) {}
   /// Writes a model and the other files that FileTargets found. Makes the folder if necessary, and opens the model's
   /// file. Throws what OutputFile::create throws, and output.not_empty.
@@ -135,7 +135,7 @@ class FileSet {
   static void add_with_new_names(Folders& folders, const Made& made);
   void sync_names(Folders& folders) const;
 
-  const OutputOptions& options_;  // owned by the caller
+  OutputOptions options_;
   base::Existing existing_;
   std::optional<base::OutputFile> model_;  // opened before the others are written
   Made root_;

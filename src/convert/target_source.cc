@@ -37,12 +37,11 @@ namespace {
 /// in the target carries the link that the model keeps.
 class TargetSource final : public ModelSource {
  public:
-  /// `target` must outlive this object. Without ExternalFiles of `model`, links to data files are refused.
+  /// Without ExternalFiles of `model`, links to data files are refused.
   TargetSource(const Archive& target, std::unique_ptr<FileSource> model, const LoadOptions& options)
       : ModelSource(options, model->path(), model->graph()),
-        target_(target),
-        model_(std::move(model)),
-        marker_(*this) {}
+        target_(ArchiveAccess::share(target)),
+        model_(std::move(model)) {}
 
   [[nodiscard]] std::uint64_t input_size() const override { return model_->input_size() + target_.file().size(); }
 
@@ -70,13 +69,13 @@ class TargetSource final : public ModelSource {
     if (!is_target_file(slice.location)) return std::nullopt;
     // The offsets of a link belong to the state that it was made from. One proof is enough, because the target does not
     // change.
-    if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
-      static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
+    if (marker_.of(*this, slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
+      static_cast<void>(marker_.open(*this, target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
     }
     const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
     if (!is_weight(in)) refuse_location(target_, site, std::string(in.name));
     // A marker identifies its file. Without a marker, a file of this name beside the model may be a different one.
-    if (marker_.of(slice.location) == nullptr && is_file_beside(slice.location) &&
+    if (marker_.of(*this, slice.location) == nullptr && is_file_beside(slice.location) &&
         !has_bytes_beside(site, slice, part)) {
       refuse_two_meanings(site, in, true);
     }
@@ -151,7 +150,7 @@ class TargetSource final : public ModelSource {
         {"", site.tensor.range.begin});
   }
 
-  const Archive& target_;
+  Archive target_;
   std::unique_ptr<FileSource> model_;
   ModelMarker marker_;
   std::optional<ExternalFiles> beside_;           // the files beside the model; opened at their first use

@@ -12,8 +12,8 @@
 
 namespace onnxar {
 
-/// Opens a model that will be written into `target`, which must outlive the source. Links of a model that is an archive
-/// lead to its own entries. Throws what `open_source` throws.
+/// Opens a model that will be written into `target`. Links of a model that is an archive lead to its own entries.
+/// Throws what `open_source` throws.
 std::unique_ptr<ModelSource> open_source_for(const Archive& target, const std::filesystem::path& path,
                                              FileLinks file_links, const LoadOptions& options);
 /// Does what `open_source_for` does for a serialised ModelProto. Its data files are in `options.external_data_dir`.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "convert/links.h"
 #include "convert/loaded_model.h"
 #include "convert/model_source.h"
@@ -24,17 +25,17 @@
 
 namespace onnxar {
 
-/// Hands out the bytes of an archive for copying it. Compares the CRC-32s of the entries while they are read. The
-/// archive must outlive it. Reading throws zip.data.crc and io.changed.
+/// Hands out the bytes of an archive for copying it. Compares the CRC-32s of the entries while they are read.
+/// Reading throws zip.data.crc and io.changed.
 class CopiedArchive final : public ByteSource {
  public:
-  explicit CopiedArchive(const Archive& archive) : archive_(archive) {}
+  explicit CopiedArchive(const Archive& archive) : archive_(ArchiveAccess::share(archive)) {}
   [[nodiscard]] std::uint64_t size() const override { return archive_.file().size(); }
   void read(const ByteSink& sink) const override;
   void locate(const std::function<void(const Location&)>& visit) const override;
 
  private:
-  const Archive& archive_;
+  Archive archive_;
 };
 
 /// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges name of the archive's

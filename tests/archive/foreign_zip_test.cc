@@ -257,14 +257,24 @@ TEST_F(UnpackedZipTest, ReservesSpaceForAllDeflatedEntries) {
 }
 
 TEST_F(UnpackedZipTest, SourcesReturnTheSameBytes) {
-  UnpackedZip zip = unpacked();
-  EXPECT_EQ(all_of(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
-  EXPECT_EQ(all_of(*zip.source(index_of(zip, "deflated"), 1)), pattern(3000, 2));
+  const auto zip = std::make_shared<UnpackedZip>(unpacked());
+  EXPECT_EQ(all_of(*UnpackedZip::source(zip, index_of(*zip, "stored"), 1)), pattern(3000));
+  EXPECT_EQ(all_of(*UnpackedZip::source(zip, index_of(*zip, "deflated"), 1)), pattern(3000, 2));
   const Blob whole = pattern(3000, 2);
-  UnpackedZip other = unpacked("b.zip");  // of which nothing was inflated yet
-  const Bytes place = other.place_of(index_of(other, "deflated"));
-  EXPECT_EQ(all_of(*other.inflated_source(index_of(other, "deflated"), place.subspan(10, 5))),
+  const auto other = std::make_shared<UnpackedZip>(unpacked("b.zip"));  // of which nothing was inflated yet
+  const Bytes place = other->place_of(index_of(*other, "deflated"));
+  EXPECT_EQ(all_of(*UnpackedZip::inflated_source(other, index_of(*other, "deflated"), place.subspan(10, 5))),
             copy_of(Bytes(whole).subspan(10, 5)));
+}
+
+TEST_F(UnpackedZipTest, SourcesKeepTheZip) {
+  auto zip = std::make_shared<UnpackedZip>(unpacked());
+  const std::size_t deflated = index_of(*zip, "deflated");
+  const auto stored = UnpackedZip::source(zip, index_of(*zip, "stored"), 1);
+  const auto spooled = UnpackedZip::inflated_source(zip, deflated, zip->place_of(deflated));
+  zip.reset();
+  EXPECT_EQ(all_of(*stored), pattern(3000));
+  EXPECT_EQ(all_of(*spooled), pattern(3000, 2));
 }
 
 TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
@@ -282,18 +292,19 @@ TEST_F(UnpackedZipTest, TheModelCountsWhenItIsFound) {
 }
 
 TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimit) {
-  UnpackedZip zip = unpacked();
-  EXPECT_EQ(code_of([&] { return zip.source(index_of(zip, "large"), 1)->size(); }), Code::zip_limit_expansion);
+  const auto zip = std::make_shared<UnpackedZip>(unpacked());
+  EXPECT_EQ(code_of([&] { return UnpackedZip::source(zip, index_of(*zip, "large"), 1)->size(); }),
+            Code::zip_limit_expansion);
 }
 
 TEST_F(UnpackedZipTest, OnlyStoredEntriesAreVerifiedInPlace) {
-  UnpackedZip zip = unpacked();
-  EXPECT_NO_THROW(zip.verify(index_of(zip, "deflated"))) << "it is verified when it is inflated";
+  const auto zip = std::make_shared<UnpackedZip>(unpacked());
+  EXPECT_NO_THROW(zip->verify(index_of(*zip, "deflated"))) << "it is verified when it is inflated";
   std::size_t places = 0;
-  const std::size_t stored = index_of(zip, "stored");
-  zip.source(stored, 1)->locate([&](const Location& location) {
+  const std::size_t stored = index_of(*zip, "stored");
+  UnpackedZip::source(zip, stored, 1)->locate([&](const Location& location) {
     ++places;
-    EXPECT_EQ(location.bytes.data(), zip.bytes(stored).data());
+    EXPECT_EQ(location.bytes.data(), zip->bytes(stored).data());
   });
   EXPECT_EQ(places, 1U);
 }
@@ -310,9 +321,9 @@ TEST_F(UnpackedZipTest, SourcesNameThePathOfDamagedData) {
   flip_bit(built.bytes, built.entry("stored").data_offset);
   flip_bit(built.bytes, built.entry("form").data_offset + 1);  // the size of the stored block
   const auto path = folder_.write_file("b.zip", built.bytes);
-  UnpackedZip zip(OpenedInput(path).file(), path, folder_.path(), 8);
+  const auto zip = std::make_shared<UnpackedZip>(OpenedInput(path).file(), path, folder_.path(), 8);
   const auto error_from = [&](std::string_view name, const ByteSink& sink) {
-    const auto source = zip.source(index_of(zip, name), 1);
+    const auto source = UnpackedZip::source(zip, index_of(*zip, name), 1);
     const auto error = error_if_any([&] { source->read(sink); });
     return error ? std::pair(error->code(), error->path()) : std::pair(Code::usage_argument, std::filesystem::path());
   };
