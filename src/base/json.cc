@@ -10,6 +10,16 @@
 
 namespace onnxar::base {
 
+std::string edited(std::string_view text, const TextEdits& edits) {
+  std::string result;
+  std::size_t kept = 0;  // the end of the text that was copied
+  for (const auto& [begin, edit] : edits) {
+    result.append(text, kept, begin - kept).append(edit.second);
+    kept = edit.first;
+  }
+  return result.append(text, kept);
+}
+
 std::string json_string(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string json = "\"";

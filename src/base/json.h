@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,12 @@ struct JsonMember {
   std::size_t begin = 0;
   JsonValue value;
 };
+
+/// Describes replacements in a text: the first byte of each, its end, and the new bytes. They do not overlap.
+using TextEdits = std::map<std::size_t, std::pair<std::size_t, std::string>>;
+
+/// Returns the text with these replacements.
+std::string edited(std::string_view text, const TextEdits& edits);
 
 /// Returns the text as a JSON string, in quotes. REQUIRES: it is UTF-8.
 std::string json_string(std::string_view text);

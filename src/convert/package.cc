@@ -57,22 +57,17 @@ const JsonMember* member_named(const std::vector<JsonMember>& members, std::stri
   return found == members.rend() ? nullptr : &*found;
 }
 
-std::map<std::size_t, std::size_t> ranges_of_members(const std::vector<JsonMember>& members,
-                                                     const std::function<bool(const JsonMember&)>& is_removed) {
-  std::map<std::size_t, std::size_t> ranges;
+base::TextEdits without_members(const std::vector<JsonMember>& members,
+                                const std::function<bool(const JsonMember&)>& is_removed) {
+  base::TextEdits edits;
   const auto first_kept = std::ranges::find_if_not(members, is_removed);
   if (first_kept != members.begin()) {  // members at the front have no comma before them
     const std::size_t end = first_kept == members.end() ? members.back().value.end : first_kept->begin;
-    ranges.emplace(members.front().begin, end);
+    edits.try_emplace(members.front().begin, end, "");
   }
   for (auto each = first_kept; each != members.end(); ++each)
-    if (is_removed(*each)) ranges.emplace(std::prev(each)->value.end, each->value.end);
-  return ranges;
-}
-
-std::string without_ranges(std::string text, const std::map<std::size_t, std::size_t>& ranges) {
-  for (const auto& [begin, end] : std::views::reverse(ranges)) text.erase(begin, end - begin);
-  return text;
+    if (is_removed(*each)) edits.try_emplace(std::prev(each)->value.end, each->value.end, "");
+  return edits;
 }
 
 /// Reads the files of one package. Skips each faulty value.
@@ -281,18 +276,18 @@ Package Package::read(const TextOf& text_of) {
 }
 
 std::map<std::string, std::string> Package::without_data_folders() const {
-  std::map<std::string, std::map<std::size_t, std::size_t>> removed;
+  std::map<std::string, base::TextEdits> removed;
   for (const Component& component : components_) {
     for (const Variant& variant : component.list) {
       if (!variant.session_options || !variant.data_folder) continue;
       const auto& [file, value] = *variant.session_options;
-      // If several variants name one file, the ranges are the same.
-      removed[file].merge(ranges_of_members(JsonReader(texts_.at(file), malformed, value).members(),
-                                            [](const JsonMember& member) { return member.key == data_folder_option; }));
+      // If several variants name one file, the edits are the same.
+      removed[file].merge(without_members(JsonReader(texts_.at(file), malformed, value).members(),
+                                          [](const JsonMember& member) { return member.key == data_folder_option; }));
     }
   }
   std::map<std::string, std::string> changed;
-  for (const auto& [file, ranges] : removed) changed.emplace(file, without_ranges(texts_.at(file), ranges));
+  for (const auto& [file, edits] : removed) changed.emplace(file, base::edited(texts_.at(file), edits));
   return changed;
 }
 

@@ -86,11 +86,9 @@ class Package {
   std::vector<Finding> warnings_;
 };
 
-/// Returns the ranges to remove from a text so that an object no longer has the members for which `is_removed` returns
-/// true. Ranges are begin and end, do not overlap, and include a comma for each member.
-std::map<std::size_t, std::size_t> ranges_of_members(const std::vector<base::JsonMember>& members,
-                                                     const std::function<bool(const base::JsonMember&)>& is_removed);
-/// Returns `text` without these ranges.
-std::string without_ranges(std::string text, const std::map<std::size_t, std::size_t>& ranges);
+/// Returns the edits after which an object no longer has the members for which `is_removed` returns true. They include
+/// a comma for each member.
+base::TextEdits without_members(const std::vector<base::JsonMember>& members,
+                                const std::function<bool(const base::JsonMember&)>& is_removed);
 
 }  // namespace onnxar

@@ -95,13 +95,11 @@ class PackageText {
     return Package::read([this](const std::string& file) { return text(file); });
   }
 
-  void replace(const std::string& file, std::size_t begin, std::size_t end, std::string_view by) {
-    std::string changed = *text(file);
-    changed.replace(begin, end - begin, by);
-    changes_.files[file] = std::move(changed);
+  void edit(const std::string& file, const base::TextEdits& edits) {
+    changes_.files[file] = base::edited(*text(file), edits);
   }
-  void remove(const std::string& file, const std::map<std::size_t, std::size_t>& ranges) {
-    changes_.files[file] = without_ranges(*text(file), ranges);
+  void replace(const std::string& file, std::size_t begin, std::size_t end, std::string by) {
+    edit(file, {{begin, {end, std::move(by)}}});
   }
   void remove(const std::string& file) { changes_.files[file] = std::nullopt; }
 
@@ -133,7 +131,7 @@ class PackageText {
   void unset(const Package::At& object, std::string_view key) {
     const std::vector<JsonMember> members = members_of(object);
     if (member_named(members, key) == nullptr) return;
-    remove(object.file, ranges_of_members(members, [&](const JsonMember& member) { return member.key == key; }));
+    edit(object.file, without_members(members, [&](const JsonMember& member) { return member.key == key; }));
   }
 
  private:
@@ -314,7 +312,7 @@ PackageChanges without_variants(const Package::TextOf& text_of, std::span<const 
   const Package package = text.package();
   const auto is_removed = [&](const Package::Variant& variant) { return removed.contains(variant.graph); };
   base::KeyedSet<std::string> emptied;
-  std::map<std::string, std::map<std::size_t, std::size_t>> ranges;  // by file
+  std::map<std::string, base::TextEdits> edits;  // by file
   for (const Package::Component& component : package.components()) {
     base::KeyedSet<std::string> names;
     for (const Package::Variant& variant : component.list)
@@ -323,7 +321,7 @@ PackageChanges without_variants(const Package::TextOf& text_of, std::span<const 
     if (names.size() == component.list.size()) {
       emptied.insert(component.name);
     } else {
-      ranges[component.variants.file].merge(ranges_of_members(
+      edits[component.variants.file].merge(without_members(
           text.members_of(component.variants), [&](const JsonMember& member) { return names.contains(member.key); }));
     }
   }
@@ -335,10 +333,10 @@ PackageChanges without_variants(const Package::TextOf& text_of, std::span<const 
   if (!emptied.empty()) {
     const std::string all = *text.text(manifest);
     const std::vector<JsonMember> members = JsonReader(all, Code::usage_argument).members();
-    ranges[manifest].merge(ranges_of_members(text.members_of({manifest, member_named(members, "components")->value}),
-                                             [&](const JsonMember& member) { return emptied.contains(member.key); }));
+    edits[manifest].merge(without_members(text.members_of({manifest, member_named(members, "components")->value}),
+                                          [&](const JsonMember& member) { return emptied.contains(member.key); }));
   }
-  for (const auto& [file, parts] : ranges) text.remove(file, parts);
+  for (const auto& [file, parts] : edits) text.edit(file, parts);
   return changes;
 }
 

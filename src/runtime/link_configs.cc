@@ -30,7 +30,7 @@ constexpr Code bad_config = Code::usage_argument;
 /// Replaces ranges of one text.
 class JsonEdits {
  public:
-  JsonEdits(std::string name, const std::string& text) : name_(std::move(name)), text_(text) {}
+  JsonEdits(std::string name, std::string_view text) : name_(std::move(name)), text_(text) {}
 
   [[nodiscard]] std::vector<JsonMember> members(const JsonValue& object) const {
     if (object.kind != JsonKind::object) refuse(object.begin, "is not an object");
@@ -47,6 +47,7 @@ class JsonEdits {
   }
 
   void replace(const JsonValue& value, std::string json) { edits_[value.begin] = {value.end, std::move(json)}; }
+  void add(base::TextEdits edits) { edits_.merge(edits); }
   /// Sets a member to this JSON.
   void set(const JsonValue& object, std::string_view key, const std::string& json) {
     const std::vector<JsonMember> there = members(object);
@@ -63,15 +64,7 @@ class JsonEdits {
     set(object, options_key, concat("{", option, ": ", value, "}"));
   }
 
-  [[nodiscard]] std::string result() const {
-    std::string text;
-    std::size_t kept = 0;  // the end of the text that was copied
-    for (const auto& [begin, edit] : edits_) {
-      text.append(text_, kept, begin - kept).append(edit.second);
-      kept = edit.first;
-    }
-    return text.append(text_, kept);
-  }
+  [[nodiscard]] std::string result() const { return base::edited(text_, edits_); }
 
  private:
   [[noreturn]] void refuse(std::size_t at, const std::string& what) const {
@@ -79,8 +72,8 @@ class JsonEdits {
   }
 
   std::string name_;
-  const std::string& text_;
-  std::map<std::size_t, std::pair<std::size_t, std::string>> edits_;  // first byte -> end and new text
+  std::string_view text_;
+  base::TextEdits edits_;
 };
 
 /// Sets the folder in each object with session options of a configuration. Models without such an object use the
@@ -135,8 +128,7 @@ std::map<std::string, std::string> installed_package(const Package& package, con
       return member.value.kind == JsonKind::string &&
              !has_path(os::slashed_text_of(os::path_of(manifest.string(member.value)).lexically_normal()));
     };
-    for (const auto& [begin, end] : ranges_of_members(manifest.members(assets->value), is_gone))
-      manifest.replace({JsonKind::other, begin, end}, "");
+    manifest.add(without_members(manifest.members(assets->value), is_gone));
   }
   std::map<std::string, std::string> changed;
   for (const auto& [file, edit] : edits) {
