@@ -53,8 +53,9 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
     return open_mapped(std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path)), path,
                        options);
   const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-  return base::annotated(path, [&] {
-    return ArchiveAccess::open({.file = ArchiveFile(copy.bytes()), .owner = copy.owner(), .path = path}, options);
+  const ArchiveFile bytes(copy.bytes());
+  return base::annotated(Evidence{.path = &path, .file = bytes}, [&] {
+    return ArchiveAccess::open({.file = bytes, .owner = copy.owner(), .path = path}, options);
   });
 }
 
@@ -118,6 +119,7 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
   try {
     return open_part(file, part, path, options);
   } catch (const Error& error) {
+    if (options.copy_in) throw;  // others may shorten the file, and the copy has explained the error
     throw advised(error, file, part, path);
   }
 }

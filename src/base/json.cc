@@ -17,7 +17,8 @@ std::string edited(std::string_view text, const TextEdits& edits) {
     result.append(text, kept, begin - kept).append(edit.second);
     kept = edit.first;
   }
-  return result.append(text, kept);
+  result.append(text, kept);
+  return result;
 }
 
 std::string json_string(std::string_view text) {

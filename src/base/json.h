@@ -29,10 +29,10 @@ struct JsonMember {
   JsonValue value;
 };
 
-/// Describes replacements in a text: the first byte of each, its end, and the new bytes. They do not overlap.
+/// Describes replacements in a text: the first byte of each, its end, and the new bytes.
 using TextEdits = std::map<std::size_t, std::pair<std::size_t, std::string>>;
 
-/// Returns the text with these replacements.
+/// Returns the text with these replacements. REQUIRES: they do not overlap, and lie in the text.
 std::string edited(std::string_view text, const TextEdits& edits);
 
 /// Returns the text as a JSON string, in quotes. REQUIRES: it is UTF-8.

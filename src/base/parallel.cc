@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,9 +14,7 @@
 namespace onnxar::base {
 
 std::size_t allowed_threads(std::size_t threads) noexcept {
-  // Asked for once: glibc reads a file for each answer.
-  static const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  return threads != 0 ? threads : cores;
+  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
 std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept {
@@ -71,11 +68,11 @@ class ThreadPool::Queue {
 };
 
 struct ThreadPool::Helpers {
-  /// Starts threads until there are `count`. If the system refuses one, the others do its work.
-  void start(std::size_t count) {
+  /// Starts threads until there are `count`. If the system refuses one, or memory for it, the others do its work.
+  void start(std::size_t count) noexcept {
     try {
       while (threads.size() < count) threads.emplace_back([this] { help(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return;
     }
   }
@@ -95,13 +92,14 @@ struct ThreadPool::Helpers {
   }
 
   /// Works on the queue with `count` helpers. Does not wait for those that have not woken when all numbers are taken.
-  void run(Queue& work, std::size_t count) {
+  void run(Queue& work, std::size_t count) noexcept {
     {
       const std::scoped_lock lock(mutex);
       queue = &work;
       wanted = count;
     }
     begun.notify_all();
+    start(count);  // those that are started first begin at once
     work.run();
     std::unique_lock lock(mutex);
     wanted = 0;
@@ -117,10 +115,10 @@ struct ThreadPool::Helpers {
     for (std::thread& thread : threads) thread.join();
   }
 
-  [[nodiscard]] bool are_in_this_process() const noexcept { return process == os::current_process(); }
+  [[nodiscard]] bool are_in_this_process() const noexcept { return forks == os::count_of_forks(); }
 
   std::vector<std::thread> threads;
-  std::uintptr_t process = os::current_process();
+  std::size_t forks = os::count_of_forks();
   std::mutex mutex;
   std::condition_variable begun, ended;
   Queue* queue = nullptr;  // of the loop that runs
@@ -148,7 +146,6 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
   const std::size_t threads = std::min(threads_, count);
   if (threads > 1 && helpers_ == nullptr) helpers_ = std::make_unique<Helpers>();
   if (threads > 1 && helpers_->are_in_this_process()) {
-    helpers_->start(threads - 1);
     helpers_->run(queue, threads - 1);
   } else {
     queue.run();

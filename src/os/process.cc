@@ -11,8 +11,8 @@
 #else
 #include <dlfcn.h>
 #include <pthread.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <ctime>
 #endif
@@ -27,7 +27,7 @@ namespace onnxar::os {
 
 void pause(std::uint32_t milliseconds) noexcept { ::Sleep(milliseconds); }
 
-std::uintptr_t current_process() noexcept { return ::GetCurrentProcessId(); }
+std::size_t count_of_forks() noexcept { return 0; }
 
 std::uintptr_t current_thread() noexcept { return ::GetCurrentThreadId(); }
 
@@ -73,7 +73,12 @@ void pause(std::uint32_t milliseconds) noexcept {
   ::nanosleep(&time, nullptr);
 }
 
-std::uintptr_t current_process() noexcept { return static_cast<std::uintptr_t>(::getpid()); }
+// The number of a process may be that of its parent, in another PID namespace.
+std::size_t count_of_forks() noexcept {
+  static std::atomic<std::size_t> forks = 0;
+  [[maybe_unused]] static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  return forks;
+}
 
 // An integer on some systems, a pointer on others.
 std::uintptr_t current_thread() noexcept { return std::bit_cast<std::uintptr_t>(::pthread_self()); }

@@ -1,6 +1,7 @@
 // The running process, and functions that the system or its processor provides.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -11,8 +12,8 @@ namespace onnxar::os {
 /// Waits. Safe in signal handlers.
 void pause(std::uint32_t milliseconds) noexcept;
 
-/// Identifies this process.
-std::uintptr_t current_process() noexcept;
+/// Returns a number that is larger in a process that was forked after an earlier call. Always 0 on Windows.
+std::size_t count_of_forks() noexcept;
 
 /// Identifies the calling thread; never 0. Safe in signal handlers.
 std::uintptr_t current_thread() noexcept;

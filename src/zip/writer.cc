@@ -102,6 +102,7 @@ base::OutputFile Writer::finish(base::Sync before_end, const std::function<void(
   if (before_valid) before_valid();
   output_.begin_last_write();
   output_.append(end);
+  const base::ThreadPool ended(std::move(threads_));  // the owner may keep the writer
   return std::move(output_).finish();
 }
 

@@ -184,6 +184,19 @@ TEST(DescriptorRange, OffsetsThat64DoesNotDivideAreRefused) {
   }
 }
 
+TEST(DescriptorRange, CopyGetsTheAdviceOfTheMapping) {
+  const TempDir folder;
+  const os::File other = descriptor_of(folder.write_file("other", blob("GGUF" + std::string(1000, 'x'))));
+  const auto error_with = [&](const OpenOptions& options) {
+    return error_if_any([&] { return Archive::open({number_of(other), 0, std::nullopt}, options); });
+  };
+  const auto mapped = error_with({}), read = error_with(copied);
+  ASSERT_TRUE(mapped && read);
+  EXPECT_NE(mapped->advice().hint, Hint::none);
+  EXPECT_EQ(read->advice().hint, mapped->advice().hint);
+  EXPECT_STREQ(read->what(), mapped->what());
+}
+
 TEST(DescriptorRange, PartsThatLeaveTheFileAreRefused) {
   const Embedded host(64, smallest_archive());
   const std::uint64_t size = fs::file_size(host.path());

@@ -32,6 +32,14 @@ std::optional<Code> code_of_text(std::string_view text) {
   return code_of([&] { read(text); });
 }
 
+TEST(Edited, ReplacesInsertsAndRemoves) {
+  const std::string_view text = "0123456789";
+  EXPECT_EQ(base::edited(text, {}), text);
+  EXPECT_EQ(base::edited(text, {{0, {0, "a"}}, {3, {5, ""}}, {7, {8, "seven"}}, {10, {10, "z"}}}), "a01256seven89z");
+  EXPECT_EQ(base::edited(text, {{0, {1, ""}}, {9, {10, ""}}}), "12345678");
+  EXPECT_EQ(base::edited(text, {{0, {10, "all"}}}), "all");
+}
+
 TEST(JsonReader, SkipsEveryKindOfValue) {
   for (const std::string_view text : {"null", " true ", "false", "0", "-0", "-12.5e+3", "1E9", "\"\"", R"("\u00e9\n")",
                                       "[]", "{}", "[[],{}]", R"({"a":[1,{"b":null}],"a":2})", "\t[ 1 ,\r\n2 ]"}) {
