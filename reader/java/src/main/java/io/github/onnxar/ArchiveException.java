@@ -17,7 +17,7 @@ public final class ArchiveException extends IOException {
   private final String rule;
   private final String entry;
   private final long offset;
-  private transient Path path;
+  private String path; // null until an archive names the error; empty if the archive has no path
 
   ArchiveException(String code, String rule, String entry, long offset, String text) {
     super(code + (entry.isEmpty() ? "" : " in " + quoted(entry)) + (offset < 0 ? ": " : " at " + offset + ": ") + text);
@@ -43,21 +43,24 @@ public final class ArchiveException extends IOException {
   public OptionalLong offset() { return offset < 0 ? OptionalLong.empty() : OptionalLong.of(offset); }
 
   /** Returns the path of the archive; empty if it was opened from a buffer or a channel. */
-  public Optional<Path> path() { return Optional.ofNullable(path); }
+  public Optional<Path> path() { return Optional.ofNullable(path).filter(text -> !text.isEmpty()).map(Path::of); }
 
-  @Override public String getMessage() { return (path == null ? "" : path + ": ") + super.getMessage(); }
+  @Override public String getMessage() { return path().map(named -> named + ": ").orElse("") + super.getMessage(); }
 
-  /** Work on an archive. */
+  /** Runs a step that may throw an error of an archive. */
   interface Work<T, E extends IOException> {
     T run() throws E;
   }
 
-  /** Returns the result of the work. Its errors name the path, which may be null. */
+  /**
+   * Returns the result of the work. Names the path in its errors, except in those that an inner call has named. Null
+   * states that the archive has no path.
+   */
   static <T, E extends IOException> T naming(Path path, Work<T, E> work) throws E {
     try {
       return work.run();
     } catch (IOException error) {
-      if (error instanceof ArchiveException own && own.path == null) own.path = path;
+      if (error instanceof ArchiveException own && own.path == null) own.path = Objects.toString(path, "");
       throw error;
     }
   }

@@ -46,8 +46,7 @@ final class Bytes {
 
   /** True if one buffer can have a range. */
   boolean canSlice(long begin, long length) {
-    long at = begin - index(begin) * STEP;
-    return length <= maps.get(index(begin)).capacity() - at;
+    return length <= maps.get(index(begin)).capacity() - (begin - index(begin) * STEP);
   }
 
   /** Returns a range in place. The caller has checked that it is in the archive. */

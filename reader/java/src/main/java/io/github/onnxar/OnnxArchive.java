@@ -154,7 +154,11 @@ public final class OnnxArchive {
   /** Visits the tensors of a graph, such as {@code decoder}, or of the model if the name is empty. Keeps none. */
   public void visitTensors(String graph, TensorVisitor visitor) throws IOException {
     naming(path, () -> {
-      new TensorWalk(container, graph(graph), visitor).run();
+      // An error that the visitor throws is not of this archive.
+      new TensorWalk(container, graph(graph), tensor -> naming(null, () -> {
+        visitor.visit(tensor);
+        return null;
+      })).run();
       return null;
     });
   }

@@ -62,9 +62,8 @@ final class TensorWalk {
       if (step.child == TENSOR) {
         TensorFields fields = new TensorFields(wire, part.from, part.to, depth + 1 == DEEPEST);
         Optional<String> output = step.label.equals("t") ? outputOfConstant(node) : Optional.empty();
-        Tensor tensor = tensor(fields, output, label, graph);
         begin = part.from;
-        visitor.visit(tensor);
+        visitor.visit(tensor(fields, output, label, graph));
       } else {
         int inner = step.child == FUNCTION || (step.child == GRAPH && depth > 0) ? ++graphs : graph;
         Wire.Fields fields = wire.new Fields(part.from, part.to);
@@ -75,8 +74,7 @@ final class TensorWalk {
   }
 
   private static Step stepOf(Message message, Wire.Fields part) {
-    if (part.type != Wire.BLOCK) return null;
-    for (Step step : STEPS) if (step.parent == message && step.number == part.number) return step;
+    for (Step step : STEPS) if (step.parent == message && part.is(step.number, Wire.BLOCK)) return step;
     return null;
   }
 
