@@ -29,8 +29,9 @@ PURPOSE = {".cc": re.compile(r"// [A-Z][^\n]*\.\n"), ".h": re.compile(r"(?://|/\
 # What is not held to one sentence begins with a comment or a docstring.
 OPENING_COMMENT = re.compile(r'(?:#![^\n]*\n)?(?://[/!]?|/\*\*?|# |""")(?:\n \*)?\s*[^\s/*#"][^\n]{9,}')
 NO_FUNCTION = re.compile(
-    r"(?:if|for|while|switch|else|do|try|catch|return|class|struct|namespace|enum|interface|using|typedef)\b|[/#*@})]"
+    r"(?:if|for|while|switch|else|do|try|catch|return|class|struct|namespace|enum|interface|using|typedef)\b|\[?[/#*@:(})]"
 )
+CONTINUES = re.compile(r"[,(=&|+?<\\]\s*(?://.*)?$")  # the end of a line whose expression or list goes on
 BLOCK_BEGINS = re.compile(r"\{\s*(?://.*|/\*.*)?$")
 ENDS = re.compile(r"[{;}]\s*(?://.*|/\*.*)?$")
 OPENING = re.compile(r"^namespace (?:([^{\n]+) )?\{(?![^\n]*\}$)", re.MULTILINE)
@@ -51,21 +52,23 @@ def lacks_purpose(text: str) -> bool:
 
 
 def functions_in(text: str) -> dict[str, int]:
-    """Maps the first line of each function of a formatted source in C, C++, Java, Rust or JavaScript to its number of lines.
-    Finds functions that begin in the first column, and members of classes that do."""
+    """Maps the first line of each function of a formatted source in C, C++, Java, Rust or JavaScript to its number of lines,
+    and to the largest number if functions share their first line. Members of classes may be indented by any width."""
     lines = text.split("\n")
-    found: dict[str, int] = {}
+    found: collections.Counter[str] = collections.Counter()
     for first, line in enumerate(lines):
-        indent = "  " if line.startswith("  ") else ""
-        head = line[len(indent) :]
-        if "(" not in head or head.startswith(" ") or NO_FUNCTION.match(head):
+        head = line.lstrip(" ")
+        indent = line[: len(line) - len(head)]
+        if "(" not in head or NO_FUNCTION.match(head) or (first > 0 and CONTINUES.search(lines[first - 1])):
             continue
         begin = next((i for i in range(first, len(lines)) if ENDS.search(lines[i])), first)
+        if lines[begin].lstrip().startswith("}"):
+            continue
         signature = "\n".join(lines[first : begin + 1])
         is_test = head.startswith("test(")  # JavaScript: the function is its last argument
         if BLOCK_BEGINS.search(lines[begin]) and (is_test or signature.count("(") == signature.count(")")):
             end = next((i for i in range(begin + 1, len(lines)) if lines[i].startswith(indent + "}")), len(lines) - 1)
-            found[line] = end - first + 1
+            found[line] = max(found[line], end - first + 1)
     return found
 
 
@@ -221,6 +224,11 @@ class Shape(unittest.TestCase):
             self.assertEqual(list(functions_in(f"{begin}\n{body}}}\n").values()), [begin.count("\n") + 7], begin)
         member = "class A {\n  int f() const {\n" + "    g();\n" * 5 + "  }\n};\n"
         self.assertEqual(functions_in(member), {"  int f() const {": 7})
+        self.assertEqual(functions_in(member + member.replace("    g();\n", "", 1)), {"  int f() const {": 7})
+        rust = "impl A {\n    fn f(&self) {\n" + "        g();\n" * 5 + "    }\n}\n"
+        self.assertEqual(functions_in(rust), {"    fn f(&self) {": 7})
+        constructor = "A::A(int a)\n    : a_(a),\n      b_(b) {\n" + body + "}\n"
+        self.assertEqual(functions_in(constructor), {"A::A(int a)": 9})
         for other in ("namespace a {\n", "describe('a', () => {\n", "  if (a) {\n", "int f();\nstruct A {\n"):  # groups of functions
             self.assertEqual(functions_in(other + body + "}\n"), {}, other)
         self.assertEqual(python_functions_in('def f():\n    """Says.\n\n    More."""\n    return 1\n'), {"f": 2})
