@@ -29,7 +29,6 @@ constexpr std::size_t read_step = 2U << 20U;
 // The number of bytes that a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache;
 // larger pieces get larger pages in the page cache, which are faster to map. Measured: see bench/RESULTS.md.
 constexpr std::size_t summed_step = 1U << 20U;
-constexpr std::size_t block_size = 4096;
 
 }  // namespace
 
@@ -63,9 +62,9 @@ void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
 /// may be mapped from. A mapping begins on a page, so the address of a byte determines its position in its block.
 Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
-  if (bytes.size() < shared_from || (address - position()) % block_size != 0) return {};
-  const std::size_t before = in_memory(align_up(address, block_size) - address);
-  return bytes.subspan(before, (bytes.size() - before) / block_size * block_size);
+  if (bytes.size() < shared_from || (address - position()) % shared_block != 0) return {};
+  const std::size_t before = in_memory(align_up(address, shared_block) - address);
+  return bytes.subspan(before, (bytes.size() - before) / shared_block * shared_block);
 }
 
 bool BufferedOutput::append_shared(Bytes bytes, const FileOrigin* origin) {

@@ -13,7 +13,7 @@
 namespace onnxar::base {
 
 /// Gathers small pieces in one buffer of 1 MiB; writes large pieces to the file directly. If the bytes of a source are
-/// mapped from a file, and their offsets in both files are equal modulo blocks of 4096 bytes, shares the blocks if the
+/// mapped from a file, and their offsets in both files are equal modulo `shared_block`, shares the blocks if the
 /// file system can (OutputFile::share_at). After any call throws, part of the appended bytes may be missing, so the
 /// file must not be published. Not synchronised.
 class BufferedOutput {

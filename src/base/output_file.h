@@ -1,6 +1,7 @@
 // Writes files, and additions to files, atomically: they appear complete or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -36,6 +37,9 @@ class ExtendingWrite {
 };
 
 enum class Sync : std::uint8_t { none, full };
+
+/// The size in bytes of the blocks that files share on the usual file systems (XFS, btrfs).
+inline constexpr std::size_t shared_block = 4096;
 
 /// Writes to a nameless file in the target's folder, and gives it the target's name in `publish`.
 ///
@@ -90,7 +94,7 @@ class OutputFile {
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
   /// Adds bytes that are mapped from a different file without copying them: both files share blocks on the disk until
   /// one of them is changed, which does not affect the other. Returns false if the file system refuses. File systems
-  /// that support it (XFS, btrfs) require whole blocks, usually of 4096 bytes, of the same file system.
+  /// that support it (XFS, btrfs) require whole blocks, usually of `shared_block` bytes, of the same file system.
   bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// True unless the file system has reported that it does not support `share_at`.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/open_file.h"
 #include "base/text.h"
@@ -78,7 +79,7 @@ Destination Destination::of(const fs::path& output, const fs::path& name, Format
   if (output.empty() || !is_folder || format == Format::archive) return {output, {}};
   const fs::path stem = name.stem().empty() ? "model" : name.parent_path() / name.stem();
   return {base::named_folder(output),
-          os::slashed_text_of(stem) + (format == Format::textproto ? ".textproto" : ".onnx")};
+          base::concat(os::slashed_text_of(stem), format == Format::textproto ? ".textproto" : graph_suffix)};
 }
 
 fs::path Destination::folder_above() const { return base::folder_of(path); }

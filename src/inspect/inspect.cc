@@ -114,6 +114,10 @@ std::string to_string(const OpsetSummary& opset) {
   return base::concat(onnx::domain_name(opset.domain), " ", opset.version);
 }
 
+std::string op_name(std::string_view domain, std::string_view op) {
+  return onnx::is_default_domain(domain) ? std::string(op) : base::concat(domain, ".", op);
+}
+
 std::string to_string(const CostPolynomial& cost, const std::function<std::string(const std::string&)>& name) {
   base::check_callable(name, "the function for names of dimensions");
   std::string text;

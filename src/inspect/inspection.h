@@ -86,6 +86,9 @@ struct UnknownCost {
   std::uint64_t nodes = 0;
 };
 
+/// Returns `domain.op`, the operator with its domain. Omits the default domain.
+[[nodiscard]] std::string op_name(std::string_view domain, std::string_view op);
+
 /// A number times sizes of dimensions: `4096 * batch * sequence^2`.
 struct CostTerm {
   std::int64_t coefficient = 0;

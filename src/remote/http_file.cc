@@ -161,8 +161,8 @@ class HttpFile::Transfers {
     if (result != curl::Result::ok) slot.handle.reset();
     const Request::Outcome outcome = request.finish(result);
     // The first request shows what a server cannot do; `open` decides.
-    const bool is_told = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
-    if (outcome == Request::Outcome::done || is_told) return done_(request);
+    const bool is_first = outcome == Request::Outcome::no_ranges && request.wanted() == Wanted::end;
+    if (outcome == Request::Outcome::done || is_first) return done_(request);
     if (outcome == Request::Outcome::too_many) return;  // the caller asks for what is missing
     file_.settle(request, outcome);
     waiting_.push_front(&request);
@@ -200,8 +200,8 @@ void HttpFile::open(WholeFiles whole) {
     has_ranges_ = version_.size && (answer.status != 200 || end_.size() == *version_.size);
   });
   if (!has_ranges_ && whole == WholeFiles::refused) refuse_whole_files();
-  const bool is_told = !version_.etag.empty() || !version_.last_modified.empty() || end_.size() == size();
-  if (is_told || !has_ranges_) return;
+  const bool is_identified = !version_.etag.empty() || !version_.last_modified.empty() || end_.size() == size();
+  if (is_identified || !has_ranges_) return;
   has_ranges_ = false;  // one answer is of one version
   if (whole == WholeFiles::allowed) return;
   fail(Code::remote_answer,
@@ -316,7 +316,8 @@ void HttpFile::give_up(const Request& request, bool stalled) const {
     fail(Code::remote_unreachable, concat("the server failed ", request.tries, " times, most recently with: ", last));
   fail(Code::remote_timeout,
        request.arrived() == 0 ? "the server did not answer in time"
-                              : concat("the server sent less than 1 KiB/s for ", seconds_text(options_.stall_timeout)),
+                              : concat("the server sent less than ", StallClock::least_speed / 1024, " KiB/s for ",
+                                       seconds_text(options_.stall_timeout)),
        {Hint::wait_longer});
 }
 

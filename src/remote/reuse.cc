@@ -15,6 +15,7 @@
 #include "base/crc32.h"
 #include "base/memory.h"
 #include "base/open_file.h"
+#include "base/output_file.h"
 #include "base/parallel.h"
 
 namespace onnxar {
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::uint64_t least_reused = 4096;        // bytes; fewer cost less than another range of a request
 constexpr std::uint64_t least_shared = 64U << 10U;  // bytes
-constexpr std::uint64_t block_size = 4096;          // of file systems that share blocks
 constexpr std::size_t step = 1U << 20U;             // bytes that stay in a core's cache
 
 using Content = std::pair<std::uint64_t, std::uint32_t>;
@@ -51,9 +51,9 @@ class EntryCopier {
   /// Shares whole blocks. Returns their range in the part; empty at the target's begin if none are shared.
   base::ByteRange share(const OldArchive& old, std::uint64_t from, const base::ByteRange& target) {
     const base::ByteRange none{target.offset, 0};
-    if (!may_share_ || target.length < least_shared || (target.offset - from) % block_size != 0) return none;
-    const std::uint64_t begin = base::align_up(target.offset, block_size);
-    const std::uint64_t length = (target.end() - begin) / block_size * block_size;
+    if (!may_share_ || target.length < least_shared || (target.offset - from) % base::shared_block != 0) return none;
+    const std::uint64_t begin = base::align_up(target.offset, base::shared_block);
+    const std::uint64_t length = (target.end() - begin) / base::shared_block * base::shared_block;
     may_share_ = !os::share_blocks(part_.handle(), begin, old.file, from + (begin - target.offset), length);
     return may_share_ ? base::ByteRange{begin, length} : none;
   }

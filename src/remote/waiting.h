@@ -13,8 +13,8 @@ namespace onnxar {
 
 // Detects transfers that are too slow.
 
-/// Measures for how long a transfer has got less than 1 KiB/s. The time starts again whenever the bytes since its start
-/// reach that speed, so a burst before a silence does not count for the silence.
+/// Measures for how long a transfer has got less than `least_speed`. The time starts again whenever the bytes since its
+/// start reach that speed, so a burst before a silence does not count for the silence.
 class StallClock {
  public:
   using Duration = std::chrono::microseconds;

@@ -56,10 +56,9 @@ fs::path path_from(const fs::path& from, const fs::path& target) {
 
 /// Returns true if a file in this folder can share blocks with the archive.
 bool can_share(const fs::path& folder, const Archive& archive) {
-  constexpr std::size_t block = 4096;
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
-  if (origin == nullptr || archive.file().size() < block) return false;
-  return base::OutputFile::create_nameless(folder).share_at(0, archive.file().first(block), *origin);
+  if (origin == nullptr || archive.file().size() < base::shared_block) return false;
+  return base::OutputFile::create_nameless(folder).share_at(0, archive.file().first(base::shared_block), *origin);
 }
 
 /// Writes a tree of links. Folders of the tree are named by their path with `/` at the end; the root has the empty

@@ -36,10 +36,6 @@ std::string fact(const std::string& what, const std::string& html) {
   return html.find_first_not_of(' ') == std::string::npos ? "" : row(concat("<th>", what, "</th>", cell(html)));
 }
 
-std::string op_name(const std::string& domain, const std::string& op) {
-  return name(domain.empty() ? op : concat(domain, ".", op));
-}
-
 std::string text_of(const ValueSummary& value) {
   return concat(name(value.name), " ", escaped_text(value.type), value.shape ? shape_text(*value.shape, name) : "");
 }
@@ -119,7 +115,7 @@ std::string operators(const std::vector<OpCount>& ops) {
   std::string rows;
   const std::uint64_t most = ops.empty() ? 0 : ops.front().nodes;
   for (const OpCount& op : ops)
-    rows += row(cell(op_name(op.domain, op.op)) + number_cell(op.nodes) + bar(op.nodes, most));
+    rows += row(cell(name(op_name(op.domain, op.op))) + number_cell(op.nodes) + bar(op.nodes, most));
   return table("operators", rows);
 }
 
@@ -127,13 +123,13 @@ std::string cost(const CostEstimate& estimate) {
   std::string rows;
   const std::uint64_t most = estimate.by_op.empty() ? 0 : estimate.by_op.front().multiply_adds;
   for (const OpCost& op : estimate.by_op) {
-    rows += row(cell(op_name(op.domain, op.op)) + number_cell(op.nodes) + number_cell(op.multiply_adds) +
+    rows += row(cell(name(op_name(op.domain, op.op))) + number_cell(op.nodes) + number_cell(op.multiply_adds) +
                 bar(op.multiply_adds, most));
   }
   std::string unknown;
   for (const UnknownCost& op : estimate.not_known) {
     if (estimate.polynomial) break;  // it has them all
-    unknown += concat("<p class=\"faint\">Not counted: ", op_name(op.domain, op.op), ", ", grouped(op.nodes),
+    unknown += concat("<p class=\"faint\">Not counted: ", name(op_name(op.domain, op.op)), ", ", grouped(op.nodes),
                       op.nodes == 1 ? " node" : " nodes", ": ", escaped_text(op.reason), " (",
                       escaped_text(op.first_site), ")</p>\n");
   }

@@ -2,6 +2,7 @@
 #include "shell/description.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "shell/command.h"
@@ -9,15 +10,14 @@
 namespace onnxar::tool {
 namespace {
 
-bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
-
 /// Derives the kind from the type's name. A type in lower case lists the words that the option accepts: see add_choice.
 ValueKind kind_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return ValueKind::none;
   const std::string type = option.get_type_name();
   if (type == value_type::file) return ValueKind::file;
   if (type == value_type::folder) return ValueKind::folder;
-  return std::ranges::any_of(type, is_small_letter) ? ValueKind::choice : ValueKind::any;
+  return std::ranges::any_of(type, [](unsigned char c) { return std::islower(c) != 0; }) ? ValueKind::choice
+                                                                                         : ValueKind::any;
 }
 
 Parameter parameter(const CLI::Option& option) {

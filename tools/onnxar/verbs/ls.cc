@@ -54,23 +54,22 @@ void print_json(const Listing& listing, const std::vector<GraphTotals>& graphs, 
 using ListRow = std::array<std::string, 8>;
 constexpr std::array<bool, 8> right_aligned = {false, false, false, false, true, true, true, false};
 
-/// Returns the names of the graphs whose tensors have data in an entry.
+/// Returns the names, without their suffix, of the graphs whose tensors have data in an entry.
 std::string graphs_text(const Listing& listing, const ListedEntry& entry) {
-  constexpr std::string_view suffix = ".onnx";
   const std::string model = listing.model_name.empty() ? "(model)" : escaped(listing.model_name);
   std::string text;
   for (const std::string& graph : entry.graphs) {
     text += text.empty() ? "" : " ";
-    text += graph == listing.model.name ? model : escaped(graph.substr(0, graph.size() - suffix.size()));
+    text += graph == listing.model.name ? model : escaped(graph.substr(0, graph.rfind('.')));
   }
   return text;
 }
 
 /// Adds one row per tensor. The first row has the entry's columns.
 void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry, const std::string& graphs = {}) {
-  const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
+  const bool shows_kind = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
   ListRow row = {escaped(entry.name),
-                 is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
+                 shows_kind ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
                  "-",
                  "-",
                  std::to_string(entry.size),

@@ -51,10 +51,6 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
 
 std::string grouped(std::uint64_t number) { return tool::grouped(number, ","); }
 
-std::string op_name(const std::string& domain, const std::string& op) {
-  return escaped(domain.empty() ? op : domain + "." + op);
-}
-
 std::string text_of(const ValueSummary& value) {
   const auto name = [](const std::string& text) { return escaped(text); };
   const std::string named = escaped(value.name) + (value.type.empty() ? "" : " ") + escaped(value.type);
@@ -64,9 +60,9 @@ std::string text_of(const ValueSummary& value) {
 std::string text_of(const OpsetSummary& opset) { return escaped(to_string(opset)); }
 
 std::string text_of(const FunctionSummary& function) {
-  return op_name(function.domain, function.name) + (function.overload.empty() ? "" : ":" + escaped(function.overload)) +
-         ": " + counted(function.nodes, "node") + ", " + counted(function.inputs.size(), "input") + ", " +
-         counted(function.outputs.size(), "output");
+  return escaped(op_name(function.domain, function.name)) +
+         (function.overload.empty() ? "" : ":" + escaped(function.overload)) + ": " + counted(function.nodes, "node") +
+         ", " + counted(function.inputs.size(), "input") + ", " + counted(function.outputs.size(), "output");
 }
 
 std::string text_of(const TensorTotals& totals) {
@@ -81,8 +77,8 @@ std::string text_of(const LargeTensor& large) {
 }
 
 std::string text_of(const UnknownCost& unknown) {
-  return op_name(unknown.domain, unknown.op) + ", " + counted(unknown.nodes, "node") + ": " + unknown.reason + " (" +
-         escaped(unknown.first_site) + ")";
+  return escaped(op_name(unknown.domain, unknown.op)) + ", " + counted(unknown.nodes, "node") + ": " + unknown.reason +
+         " (" + escaped(unknown.first_site) + ")";
 }
 
 void print_graph(const GraphSummary& graph, std::size_t functions) {
@@ -153,7 +149,7 @@ void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& input
   }
   std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
-    return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
+    return escaped(op_name(op.domain, op.op)) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
   });
   if (!by_op.empty()) text += ": " + joined(by_op, by_op.size());
   line("multiply-adds", text);
@@ -205,10 +201,11 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
   print_graph(inspection.graph, inspection.functions.size());
   lines("functions", texts_of(inspection.functions, [](const auto& function) { return text_of(function); }), most);
   if (inspection.training_infos != 0) line("training", counted(inspection.training_infos, "training info"));
-  line("operators",
-       joined(texts_of(inspection.graph.ops,
-                       [](const OpCount& op) { return op_name(op.domain, op.op) + " " + std::to_string(op.nodes); }),
-              most_ops));
+  line("operators", joined(texts_of(inspection.graph.ops,
+                                    [](const OpCount& op) {
+                                      return escaped(op_name(op.domain, op.op)) + " " + std::to_string(op.nodes);
+                                    }),
+                           most_ops));
   line("parameters",
        grouped(inspection.parameters) +
            (inspection.statistics == 0 ? ""
@@ -243,7 +240,7 @@ void print_nodes(const Inspection& inspection) {
     const auto names = [](const std::vector<std::string>& list) {
       return joined(texts_of(list, [](const auto& name) { return name.empty() ? "-" : escaped(name); }), list.size());
     };
-    std::string text = op_name(node.domain, node.op);
+    std::string text = escaped(op_name(node.domain, node.op));
     if (!node.name.empty()) text += " \"" + escaped(node.name) + "\"";
     text += " (" + names(node.inputs) + ") -> (" + names(node.outputs) + ")";
     for (const auto& [name, value] : node.attributes) text += " " + escaped(name) + "=" + escaped(value);
