@@ -14,7 +14,7 @@
 #include "onnxar/error.h"
 #include "zip/directory.h"
 #include "zip/format.h"
-#include "zip/names.h"
+#include "zip/name_index.h"
 
 namespace onnxar {
 namespace {

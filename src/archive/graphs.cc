@@ -15,6 +15,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
+#include "zip/name_index.h"
 #include "zip/names.h"
 
 namespace onnxar {

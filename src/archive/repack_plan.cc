@@ -23,6 +23,7 @@
 #include "onnxar/archive_writer.h"
 #include "zip/format.h"
 #include "zip/layout.h"
+#include "zip/name_index.h"
 #include "zip/names.h"
 #include "zip/writer.h"
 

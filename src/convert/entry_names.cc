@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
+#include "zip/name_index.h"
 #include "zip/names.h"
 
 namespace onnxar {

@@ -11,7 +11,6 @@
 #include "onnxar/error.h"
 #include "zip/format.h"
 #include "zip/layout.h"
-#include "zip/names.h"
 #include "zip/records.h"
 #include "zip/shared_checks.h"
 

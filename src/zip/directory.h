@@ -16,7 +16,7 @@
 #include "zip/central_header.h"
 #include "zip/end_records.h"
 #include "zip/local_header.h"
-#include "zip/names.h"
+#include "zip/name_index.h"
 
 namespace onnxar::zip {
 

@@ -13,7 +13,7 @@
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
 #include "zip/foreign_headers.h"
-#include "zip/names.h"
+#include "zip/name_index.h"
 
 namespace onnxar::zip {
 

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
-#include "zip/names.h"
 
 namespace onnxar::zip {
 

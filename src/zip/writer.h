@@ -16,7 +16,7 @@
 #include "zip/directory.h"
 #include "zip/end_records.h"
 #include "zip/layout.h"
-#include "zip/names.h"
+#include "zip/name_index.h"
 
 namespace onnxar::zip {
 

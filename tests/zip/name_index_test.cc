@@ -8,7 +8,7 @@
 #include "onnxar/bytes.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
-#include "zip/names.h"
+#include "zip/name_index.h"
 
 namespace onnxar::testing {
 namespace {
