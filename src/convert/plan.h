@@ -6,79 +6,20 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "archive/access.h"
+#include "convert/equal_payloads.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "onnx/splice.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
-#include "onnxar/tensor.h"
 
 namespace onnxar {
-
-// Finds payloads with equal bytes, which an output of several models stores once.
-
-/// Finds equal payloads by their CRC-32, and compares each match byte for byte. Not synchronised.
-///
-/// Most payloads differ from all others in their type, size or first bytes, and are not read further. Any other payload
-/// is read at most three times, for any input: for its CRC-32, and for one comparison with the first payload that has
-/// the same CRC-32. So the cost is linear in the bytes of all payloads. If data was made so that CRC-32s collide, equal
-/// payloads may be missed, but nothing worse happens.
-class EqualPayloads {
- public:
-  /// Computes the checksums of large payloads on `threads` threads; 0 means as many as there are cores.
-  explicit EqualPayloads(std::size_t threads = 1) : threads_(threads) {}
-
-  /// Returns the first payload of this type with the bytes of `payload`; null if this is the first. The payload must
-  /// outlive this object. Reads `payload`, if it is not the first, to its end with its checks (Payload::source). If
-  /// reading produces the first, compares it only up to 16 MiB, because it must be in memory for that. Throws what
-  /// reading the payloads throws.
-  const Payload* first_of(DataType type, const Payload& payload);
-
- private:
-  struct Met {
-    const Payload* first = nullptr;
-    bool is_alone = true;  // no other payload has had this key yet, so the first was not read further
-  };
-  /// States how much of a payload is read. Each level distinguishes payloads that the previous one did not, and costs
-  /// more.
-  enum class Level : std::uint8_t { size, beginning, all };
-  /// Identifies data by level, type, size, and the CRC-32 of what the level reads.
-  using Key = std::tuple<Level, DataType, std::uint64_t, std::uint32_t>;
-
-  [[nodiscard]] Key key_at(Level level, DataType type, const Payload& payload) const;
-
-  std::size_t threads_;
-  std::map<Key, Met> met_;
-};
-
-/// Verifies the checksums in links to entries of an archive that its new model keeps.
-class KeptChecksums {
- public:
-  KeptChecksums(const Archive& archive, const LoadOptions& load)
-      : archive_(ArchiveAccess::share(archive)), verify_(load.verify_data) {}
-
-  /// Reads the entry of a kept link if the link has a checksum that is not known yet, and throws
-  /// onnx.external_data.checksum if it differs. Checksums in the links of the archive's models count as known, as far
-  /// as these can be read: summing would read all weights in every edit. Does nothing without LoadOptions::verify_data.
-  void prove(const Payload& payload);
-
- private:
-  void note_stated();
-
-  Archive archive_;
-  bool verify_;
-  std::optional<std::set<std::pair<std::string, std::string>>> known_;  // entries and their checksums
-};
 
 /// States which tensors share a place in the output: those that share bytes in the input, or also those with equal
 /// bytes.

@@ -26,6 +26,7 @@
 #include "base/text.h"
 #include "convert/companions.h"
 #include "convert/files_beside.h"
+#include "convert/kept_checksums.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/new_sharing.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/crc32.h"
-#include "convert/plan.h"
+#include "convert/equal_payloads.h"
 #include "onnxar/error.h"
 #include "support/samples.h"
 
