@@ -14,6 +14,7 @@
 #include "base/open_file.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/expansion.h"
 #include "convert/load.h"
 #include "convert/numpy_format.h"
 #include "convert/open.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/external_policy.h"
 #include "convert/loaded_model.h"
 #include "convert/model_source.h"
 #include "onnxar/options.h"

@@ -1,5 +1,4 @@
-// Holds a model in memory as a skeleton and a table of payloads. Also decides which data is outside a model, and limits
-// the bytes of an output.
+// Holds a model in memory as a skeleton and a table of payloads.
 //
 // The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`, where `index` is the
 // payload's place in the table. Every source is split into this form, and every output is written from it.
@@ -11,45 +10,16 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/checked.h"
 #include "convert/model_source.h"
 #include "onnx/sites.h"
-#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 
 namespace onnxar {
-
-// Decides which tensors have their data outside the model.
-
-/// In bytes. ONNX Runtime and shape inference read small integer tensors (shapes, axes) while they build the graph,
-/// before external data is available. INT32 and INT64 tensors below this size stay inline at any threshold.
-inline constexpr std::uint64_t small_integers_below = 1024;
-
-/// Decides which data is external in one form of output.
-class ExternalPolicy {
- public:
-  /// Keeps all data in the model.
-  static ExternalPolicy everything_inline();
-  /// Returns the rule for files. Inline and text formats keep all data in the model.
-  static ExternalPolicy of(const SaveOptions& options);
-  /// Returns the rule for models in memory: every payload of at least the threshold, at any site.
-  static ExternalPolicy of(const LoadOptions& options);
-
-  /// True if the data of a tensor at this site, with `size` bytes, belongs outside the model.
-  [[nodiscard]] bool is_external(const onnx::TensorSite& site, std::uint64_t size) const;
-
- private:
-  std::optional<std::uint64_t> threshold_;
-  bool all_sites_ = false;
-  bool attributes_ = true;
-  bool subgraphs_ = true;
-};
 
 /// Maps the sites of tensors without data to their places in the input. Their offsets in a skeleton are different.
 using PlacesWithoutData = std::map<std::string, Place>;
@@ -91,45 +61,6 @@ struct LoadedModel {
   [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
   /// Returns the payload that a location names; null if it does not name a payload of this model.
   [[nodiscard]] const Payload* payload_at(std::string_view location) const;
-};
-
-// Handles names that a graph defines more than once. Moving the data of such a tensor into or out of the model could
-// change the definition that a runtime uses (onnx/duplicates.h).
-
-/// Refuses to move the data of a tensor into the model at `path`: throws onnx.graph.duplicate, with `hint` as advice.
-[[noreturn]] void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint);
-
-/// Refuses a model that has such a tensor with external data, for outputs with all data inside. Does not check the
-/// other graphs. Throws what `refuse_duplicate` throws. Cost: O(fields of the skeleton).
-void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::path& path, Hint hint);
-
-// Limits the size of an output relative to its input, because tensors may share bytes.
-
-/// Returns the number of distinct bytes in `places`: bytes in several places count once. Cost: O(n log n).
-std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
-
-/// Counts the bytes that an output would have, and refuses more than the limit: a hostile model may name the same bytes
-/// a million times, or overlapping slices. Ignores payloads that tensors cannot share.
-class Expansion {
- public:
-  /// Allows up to `most_times` times `input` bytes. Errors have the advice `hint`.
-  Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint = Hint::max_expansion) noexcept;
-  /// Sets the limit for `model`. Its input is its files, or the payloads that it received in memory.
-  explicit Expansion(const LoadedModel& model);
-
-  /// Counts `bytes` more. Throws onnx.model.expansion.
-  void add(std::uint64_t bytes);
-  void add(const Payload& payload) { add(payload.may_be_shared ? payload.size() : 0); }
-  /// Counts a payload unless one with the same extent was counted, because such payloads are written once.
-  void add_once(const Payload& payload);
-
-  [[nodiscard]] std::uint64_t made() const noexcept { return budget_.made(); }
-
- private:
-  std::filesystem::path path_;  // path of the model, for messages
-  base::ByteBudget budget_;
-  Hint hint_;
-  std::set<Extent> seen_;
 };
 
 /// Returns a note for the report on saving that names the omitted entries; nothing if there are none.

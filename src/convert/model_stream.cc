@@ -9,6 +9,8 @@
 #include "base/sources.h"
 #include "base/steps.h"
 #include "base/text.h"
+#include "convert/duplicates.h"
+#include "convert/expansion.h"
 #include "convert/load.h"
 #include "convert/model_check.h"
 #include "convert/open.h"

@@ -25,6 +25,7 @@
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/companions.h"
+#include "convert/expansion.h"
 #include "convert/files_beside.h"
 #include "convert/kept_checksums.h"
 #include "convert/load.h"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "convert/external_policy.h"
 #include "convert/load.h"
 #include "convert/model_source.h"
 #include "convert/open.h"

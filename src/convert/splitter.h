@@ -1,6 +1,7 @@
 // Splits one graph into a skeleton and payloads.
 #pragma once
 
+#include "convert/external_policy.h"
 #include "convert/loaded_model.h"
 #include "convert/model_source.h"
 #include "onnxar/options.h"

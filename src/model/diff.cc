@@ -9,6 +9,7 @@
 
 #include "archive/graphs.h"
 #include "convert/archive_source.h"
+#include "convert/expansion.h"
 #include "convert/load.h"
 #include "model/data_difference.h"
 #include "model/front_end.h"

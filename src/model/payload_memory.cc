@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/expansion.h"
 
 namespace onnxar {
 namespace {

@@ -20,6 +20,8 @@
 #include "archive/graphs.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "convert/duplicates.h"
+#include "convert/expansion.h"
 #include "convert/load.h"
 #include "convert/save.h"
 #include "convert/save_onnx.h"

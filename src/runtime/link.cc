@@ -21,6 +21,8 @@
 #include "base/open_file.h"
 #include "base/path_state.h"
 #include "base/text.h"
+#include "convert/duplicates.h"
+#include "convert/expansion.h"
 #include "convert/load.h"
 #include "convert/open.h"
 #include "convert/plan.h"

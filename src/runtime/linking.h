@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "convert/expansion.h"
 #include "convert/links.h"
-#include "convert/loaded_model.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "onnx/duplicates.h"

@@ -1,4 +1,6 @@
 // Tests that equal data is written once.
+#include "convert/equal_payloads.h"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "base/crc32.h"
-#include "convert/equal_payloads.h"
 #include "onnxar/error.h"
 #include "support/samples.h"
 

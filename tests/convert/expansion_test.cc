@@ -1,5 +1,7 @@
 // Tensors may share bytes, so a small input may describe a huge output. The limit keeps outputs in proportion to
 // inputs.
+#include "convert/expansion.h"
+
 #include <gmock/gmock.h>
 
 #include <string>

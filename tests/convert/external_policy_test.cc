@@ -1,11 +1,12 @@
 // Size, type and site of a tensor decide whether its data is outside the model.
+#include "convert/external_policy.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-#include "convert/load.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -1,0 +1,26 @@
+// Refuses to move the data of names that a graph defines more than once.
+#include "convert/duplicates.h"
+
+#include "archive/external_tensor.h"
+#include "onnx/duplicates.h"
+
+namespace onnxar {
+
+void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
+  throw Error(Code::onnx_graph_duplicate,
+              duplicate_text(site,
+                             "the place of the data decides which definition a runtime uses, so the data stays "
+                             "there; give each definition a name of its own"),
+              {}, path, {hint});
+}
+
+void refuse_duplicates_outside(const LoadedModel& model, const std::filesystem::path& path, Hint hint) {
+  onnx::DuplicateNames duplicates;
+  const auto look = [&](const onnx::TensorSite& site) {
+    const Payload* const payload = model.payload_of(site);
+    if (payload != nullptr && payload->size() != 0 && duplicates.has(site)) refuse_duplicate(site, path, hint);
+  };
+  onnx::walk_tensors(model.skeleton, look);
+}
+
+}  // namespace onnxar
