@@ -5,11 +5,11 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/keyed_hash.h"
 #include "base/parallel.h"
 #include "base/sources.h"
 
 namespace onnxar {
-
 namespace {
 
 /// In bytes. Weights of equal size almost always differ in fewer bytes.

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "convert/model_source.h"
+#include "convert/payload.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {

@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "convert/loaded_model.h"
-#include "convert/model_source.h"
+#include "convert/payload.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 

@@ -3,6 +3,7 @@
 
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
+#include "convert/checksum.h"
 #include "onnx/sites.h"
 
 namespace onnxar {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "convert/model_source.h"
+#include "convert/payload.h"
 #include "onnxar/archive.h"
 #include "onnxar/options.h"
 

@@ -19,6 +19,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "convert/model_source.h"
 #include "onnx/duplicates.h"
 #include "onnx/tensor_values.h"

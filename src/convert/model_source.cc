@@ -2,34 +2,16 @@
 #include "convert/model_source.h"
 
 #include <utility>
-#include <vector>
 
 #include "archive/external_tensor.h"
-#include "base/checked.h"
 #include "base/keyed_hash.h"
-#include "base/sha1.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
 namespace {
-
-/// Hands out bytes in memory. Shares their ownership, and holds the origin of their mapping.
-class HeldSource final : public ByteSource {
- public:
-  HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
-  [[nodiscard]] std::uint64_t size() const override { return span_.size(); }
-  void read(const ByteSink& sink) const override { sink(span_.bytes()); }
-  void locate(const std::function<void(const Location&)>& visit) const override {
-    visit({span_.bytes(), false, file_});
-  }
-  [[nodiscard]] const ByteSpan& span() const noexcept { return span_; }
-
- private:
-  ByteSpan span_;
-  const base::FileOrigin* file_;
-};
 
 bool has_bytes(const ByteSource& source, Bytes expected) {
   return source.size() == expected.size() && base::has_bytes(source, expected);
@@ -55,64 +37,6 @@ void prove_same_beside(const onnx::TensorSite& site, const ByteSource& linked) {
 }
 
 }  // namespace
-
-std::optional<std::string> parse_checksum(std::string_view text) {
-  constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
-  if (text.size() != checksum_length || text.find_first_not_of(hexadecimal) != std::string_view::npos)
-    return std::nullopt;
-  return base::folded_copy(text);
-}
-
-std::string no_checksum(std::string_view text) {
-  return base::concat("its checksum ", base::quoted(text), " is not a SHA-1 in 40 hexadecimal digits");
-}
-
-std::string checksum_of(const ByteSource& source) {
-  base::Sha1 sum;
-  source.read([&sum](Bytes piece) { sum.update(piece); });
-  return std::move(sum).hex();
-}
-
-/// Compares the sum after the last piece, when the sink has all bytes. Outputs get their names later, so a difference
-/// leaves no file.
-void ChecksumSource::read(const ByteSink& sink) const {
-  base::Sha1 sum;
-  source_->read([&](Bytes piece) {
-    sum.update(piece);
-    sink(piece);
-  });
-  if (std::move(sum).hex() != checksum_) throw Error(mismatch_.code, mismatch_.message, mismatch_.place, path_);
-}
-
-void ChecksumSource::locate(const std::function<void(const Location&)>& visit) const {
-  source_->locate([&visit](Location run) {
-    run.verified = true;  // a consumer that reads the bytes where they lie would skip the comparison
-    visit(run);
-  });
-}
-
-ByteSpan Payload::share() const {
-  if (!span) return {};
-  return span->owned() ? ByteSpan::borrow(span->bytes(), span) : *span;  // copying an owned span copies its bytes
-}
-
-Payload payload_of(ByteSpan bytes, const base::FileOrigin* file) {
-  auto held = std::make_shared<const HeldSource>(std::move(bytes), file);
-  const ByteSpan* const span = &held->span();
-  // `span` shares the control block of `source`, so each of possibly 100 000 payloads takes only one allocation.
-  return {held, std::shared_ptr<const ByteSpan>(held, span)};
-}
-
-Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source) {
-  return {std::move(source), std::make_shared<const ByteSpan>(ByteSpan::borrow(part, std::move(owner)))};
-}
-
-Extent::Extent(const Payload& payload) : Extent(payload.region()) {
-  // Empty data may have any address, even that of larger data. So it is identified by its source, like decoded data.
-  if (size_ == 0) begin_ = reinterpret_cast<std::uintptr_t>(payload.source.get());
-}
-
-ByteSpan gathered(const ByteSource& source) { return ByteSpan::own(base::gathered(source)); }
 
 void ModelSource::select(const std::string& graph) {
   if (graph.empty()) return;

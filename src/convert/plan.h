@@ -13,7 +13,7 @@
 
 #include "convert/equal_payloads.h"
 #include "convert/load.h"
-#include "convert/model_source.h"
+#include "convert/payload.h"
 #include "onnx/splice.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"

@@ -23,6 +23,7 @@
 #include "base/output_target.h"
 #include "base/sources.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "convert/companions_to_save.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"

@@ -11,6 +11,7 @@
 #include "archive/external_tensor.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "convert/external_policy.h"
 #include "convert/links.h"
 #include "convert/loaded_model.h"

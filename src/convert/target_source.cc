@@ -19,6 +19,7 @@
 #include "base/checked.h"
 #include "base/open_file.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "convert/links.h"
 #include "convert/open.h"
 #include "os/names.h"

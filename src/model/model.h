@@ -2,7 +2,7 @@
 #pragma once
 
 #include "convert/loaded_model.h"
-#include "convert/model_source.h"
+#include "convert/payload.h"
 #include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 

@@ -14,7 +14,6 @@
 #include "archive/access.h"
 #include "convert/expansion.h"
 #include "convert/links.h"
-#include "convert/model_source.h"
 #include "convert/open.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"

@@ -1,10 +1,11 @@
 // Tests the SHA-1 in links: writing, keeping and comparing it.
+#include "convert/checksum.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "convert/model_source.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
 

@@ -1,10 +1,11 @@
 // A payload knows its bytes and their owner. An extent identifies data.
+#include "convert/payload.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
-#include "convert/model_source.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

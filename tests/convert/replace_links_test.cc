@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/model_source.h"
+#include "convert/checksum.h"
 #include "convert/replacing.h"
 
 namespace onnxar::testing {
