@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"
-#include "remote/part_file.h"
+#include "remote/pieces.h"
 #include "remote/waiting.h"
 
 namespace onnxar {

@@ -23,6 +23,7 @@
 #include "os/names.h"
 #include "remote/http_file.h"
 #include "remote/part_file.h"
+#include "remote/pieces.h"
 #include "remote/reuse.h"
 
 namespace onnxar {

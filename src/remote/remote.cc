@@ -27,6 +27,7 @@
 #include "remote/http_file.h"
 #include "remote/part_file.h"
 #include "remote/partial.h"
+#include "remote/pieces.h"
 #include "remote/reuse.h"
 #include "zip/directory.h"
 

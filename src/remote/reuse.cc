@@ -17,6 +17,7 @@
 #include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/parallel.h"
+#include "remote/pieces.h"
 
 namespace onnxar {
 namespace {

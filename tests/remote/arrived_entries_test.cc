@@ -8,6 +8,7 @@
 
 #include "archive/opened.h"
 #include "base/output_target.h"
+#include "remote/pieces.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 

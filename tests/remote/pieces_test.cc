@@ -1,11 +1,11 @@
 // Tests how ranges become requests.
+#include "remote/pieces.h"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <utility>
 #include <vector>
-
-#include "remote/part_file.h"
 
 namespace onnxar::testing {
 namespace {
