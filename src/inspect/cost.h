@@ -1,9 +1,9 @@
 // Estimates the cost of a model.
 #pragma once
 
+#include "inspect/budget.h"
 #include "inspect/inspection.h"
 #include "inspect/open_dimensions.h"
-#include "inspect/size.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

@@ -4,7 +4,6 @@
 #include "convert/load.h"
 #include "inspect/inspection.h"
 #include "inspect/open_dimensions.h"
-#include "inspect/size.h"
 #include "model/walk.h"
 #include "onnxar/onnx.pb.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/keyed_hash.h"
 #include "inspect/inspection.h"
+#include "inspect/polynomial.h"
 #include "inspect/size.h"
 #include "onnxar/onnx.pb.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
+#include "inspect/budget.h"
 #include "inspect/open_dimensions.h"
 #include "inspect/size.h"
 #include "onnxar/onnx.pb.h"

@@ -1,9 +1,9 @@
 // Tests costs as polynomials of open dimensions.
+#include "inspect/polynomial.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
-
-#include "inspect/size.h"
 
 namespace onnxar::testing {
 namespace {
