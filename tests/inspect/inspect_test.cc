@@ -36,6 +36,12 @@ Message graph_of(const Messages& nodes, const Messages& initializers = {}, const
   return model({.graph = graph({.nodes = nodes, .initializers = initializers, .inputs = inputs})});
 }
 
+TEST(OpName, OmitsDefaultDomain) {
+  EXPECT_EQ(op_name("com.example", "Attention"), "com.example.Attention");
+  EXPECT_EQ(op_name("", "Add"), "Add");
+  EXPECT_EQ(op_name("ai.onnx", "Add"), "Add");
+}
+
 TEST_F(InspectTest, TensorsAreAddedUpByTypeAndSite) {
   const Message constant_node = constant("c", tensor("", dtype::uint8, {7}).raw_data(Blob(7)));
   const Inspection found = inspected(graph_of({constant_node}, {weight("w", {3, 5}), weight("v", {2})}));
