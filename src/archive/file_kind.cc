@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "archive/foreign_zip.h"
+#include "archive/zip_expansion.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/little_endian.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/foreign_zip.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/errors.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/foreign_zip.h"
+#include "archive/zip_expansion.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"

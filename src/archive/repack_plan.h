@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "archive/entry_writer.h"
-#include "archive/foreign_zip.h"
 #include "archive/keys.h"
 #include "archive/repack_models.h"
+#include "archive/zip_expansion.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"

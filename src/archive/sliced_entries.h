@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "archive/entry_source.h"
-#include "archive/foreign_zip.h"
+#include "archive/spool.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/unpacked_zip.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"

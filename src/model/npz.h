@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "archive/foreign_zip.h"
 #include "archive/opened_input.h"
+#include "archive/unpacked_zip.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
