@@ -1,25 +1,20 @@
-// Sums up the tensors of a model, and maps the bytes of its files.
+// Maps the bytes of the files of a model.
 #include "inspect/file_map.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "archive/external_tensor.h"
 #include "archive/front_end.h"
-#include "base/checked.h"
-#include "base/keyed_hash.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
-#include "inspect/graph_summary.h"
 #include "inspect/inspection.h"
-#include "model/walk.h"
+#include "inspect/tensor_sums.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
 #include "onnxar/listing.h"
@@ -194,94 +189,6 @@ class FileMapper {
   std::map<std::string, std::vector<FileBlock>> slices_;  // by location; size 0 means to the end
 };
 
-using onnx::SiteKind;
-
-std::string_view name_of(SiteKind kind) {
-  switch (kind) {
-    case SiteKind::initializer: return "initializer";
-    case SiteKind::attribute: return "attribute";
-    case SiteKind::sparse_values: return "sparse values";
-    case SiteKind::sparse_indices: return "sparse indices";
-    case SiteKind::function_default: return "function default";
-    case SiteKind::training: return "training info";
-  }
-  return "";
-}
-
-/// Saturates, because dimensions may state any number of elements.
-void add(std::uint64_t& sum, std::uint64_t more) { sum = base::checked_add(sum, more).value_or(UINT64_MAX); }
-
-void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
-  ++totals.tensors;
-  add(totals.elements, elements);
-  add(totals.bytes, bytes);
-}
-
-/// Returns the names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
-base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
-  constexpr int mean = 3;
-  base::KeyedSet<std::string_view> names;
-  for_each_node(model, [&names](const schema::NodeProto& node, const Site&) {
-    if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
-    for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
-  });
-  return names;
-}
-
-class Sums {
- public:
-  Sums(Inspection& inspection, base::KeyedSet<std::string_view> statistics)
-      : inspection_(inspection), statistics_(std::move(statistics)) {}
-
-  void add_tensor(const onnx::TensorSite& site) {
-    const onnx::TensorView& tensor = site.tensor;
-    const std::uint64_t elements = payload_size(DataType::uint8, tensor.dims).value_or(0);
-    const std::uint64_t bytes = data_bytes(tensor);
-    add(inspection_.tensors, elements, bytes);
-    add(by_type_[tensor.type], elements, bytes);
-    add(by_site_[site.kind], elements, bytes);
-    // Runtimes take the value of a Constant node for an initializer. Other attributes are settings of their nodes, and
-    // indices are not trained.
-    const std::string_view output = site.constant_output();
-    if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values || !output.empty()) {
-      const bool is_statistic = statistics_.contains(output.empty() ? std::string_view(tensor.name) : output);
-      add(is_statistic ? inspection_.statistics : inspection_.parameters, elements);
-    }
-    keep_if_large(site, bytes);
-  }
-
-  void finish() {
-    for (const auto& [type, totals] : by_type_) inspection_.by_type.emplace_back(type, totals);
-    for (const auto& [kind, totals] : by_site_) inspection_.by_site.emplace_back(name_of(kind), totals);
-    const auto bytes = [](const auto& row) { return row.second.bytes; };
-    std::ranges::stable_sort(inspection_.by_type, std::ranges::greater(), bytes);
-    std::ranges::stable_sort(inspection_.by_site, std::ranges::greater(), bytes);
-    for (auto& [size, tensor] : large_) inspection_.largest.push_back({std::move(tensor), size});
-  }
-
- private:
-  /// Computes the size from type and dimensions, so that an external tensor counts even if its file is missing.
-  static std::uint64_t data_bytes(const onnx::TensorView& tensor) {
-    const auto expected = tensor.expected_size();
-    if (expected) return *expected;
-    return tensor.raw_data ? tensor.raw_data->size() : 0;
-  }
-
-  /// Keeps the list sorted and short during the walk, because a model may have millions of tensors.
-  void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
-    constexpr std::size_t most = 10;
-    if (large_.size() == most && bytes <= std::prev(large_.end())->first) return;
-    large_.emplace(bytes, info_of(site));
-    if (large_.size() > most) large_.erase(std::prev(large_.end()));
-  }
-
-  Inspection& inspection_;
-  base::KeyedSet<std::string_view> statistics_;
-  std::map<DataType, TensorTotals> by_type_;
-  std::map<SiteKind, TensorTotals> by_site_;
-  std::multimap<std::uint64_t, TensorInfo, std::greater<>> large_;
-};
-
 }  // namespace
 
 std::string_view to_string(BlockKind kind) noexcept {
@@ -297,7 +204,7 @@ std::string_view to_string(BlockKind kind) noexcept {
 
 void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
                  const schema::ModelProto& proto, const InspectOptions& options) {
-  Sums sums(inspection, statistics_of(proto));
+  TensorSums sums(inspection, proto);
   FileMapper mapper(path, source, options.load);
   // The wire format gives each tensor the range of bytes that the map needs; parsed messages have none.
   onnx::walk_tensors(source.model(), [&](const onnx::TensorSite& site) {

@@ -1,4 +1,4 @@
-// Sums up the tensors of a model, and maps the bytes of its files.
+// Maps the bytes of the files of a model, and sums up its tensors (inspect/tensor_sums.h).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,6 @@
 // Finding names, and names that clash.
+#include "zip/name_index.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +10,6 @@
 #include "onnxar/bytes.h"
 #include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
-#include "zip/name_index.h"
 
 namespace onnxar::testing {
 namespace {
