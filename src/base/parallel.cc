@@ -71,7 +71,8 @@ struct ThreadPool::Helpers {
   /// Starts threads until there are `count`. If the system refuses one, or memory for it, the others do its work.
   void start(std::size_t count) noexcept {
     try {
-      while (threads.size() < count) threads.emplace_back([this] { help(); });
+      // std::thread's class for a type of ours would be a symbol that plugins with this library export.
+      while (threads.size() < count) threads.emplace_back(std::function<void()>([this] { help(); }));
     } catch (const std::exception&) {
       return;
     }

@@ -1,4 +1,6 @@
 // `tensors` and `tensor_data` give the tensors of an archive's model and their bytes without protobuf.
+#include "onnxar/tensors.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 

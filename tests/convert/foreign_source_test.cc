@@ -1,6 +1,4 @@
 // Models in foreign zip files and folders become archives.
-#include "convert/foreign.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "convert/foreign.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 

@@ -1,4 +1,6 @@
 // Deflated data: whole, damaged, cut, too long, and never more than was announced.
+#include "zip/inflate_source.h"
+
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -6,7 +8,6 @@
 #include <stdexcept>
 
 #include "zip/foreign_directory.h"
-#include "zip/inflate_source.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {
