@@ -12,7 +12,7 @@
 //
 // An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
 // opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
-// `pack` and ModelWriter (convert.h), and Model::save (model/model.h).
+// `pack` (convert.h), ModelWriter (model_stream.h) and Model::save (model/model.h).
 //
 // Threads: calls are independent of each other; a lock prevents two edits of one archive at the same time. A writer or
 // an editor takes one call at a time: a second call during the first, from another thread or from a source, throws
@@ -233,37 +233,5 @@ EarlierState undo(const std::filesystem::path& path, const OutputOptions& option
 /// archive.* (.unrecoverable: no prefix is valid, or a complete edit would be lost); io.*. Cost: O(headers), plus
 /// the time to read these entries and what is cut off.
 EarlierState recover(const std::filesystem::path& path, const OutputOptions& options = {});
-
-// --- Any zip file ----------------------------------------------------------------------------------------------------
-
-struct RepackOptions {
-  std::optional<std::uint64_t> alignment = {};      ///< as in WriterOptions; absent: as recorded, 64 without a record
-  OutputOptions output = {};                        ///< with `overwrite`, the output may be the input
-  std::uint64_t max_expansion = default_expansion;  ///< a compressed entry of a few bytes may hold gigabytes
-  std::vector<RenamedEntry> rename = {};            ///< entries that the model does not name
-  ProgressCallback progress = {};                   ///< bytes of entries that are written
-};
-
-struct RepackReport {
-  std::uint64_t entries = 0;      ///< including the model
-  std::uint64_t input_bytes = 0;  ///< of the input file
-  std::uint64_t file_bytes = 0;   ///< of the archive
-  std::vector<Finding> remarks;   ///< the input was not an archive; parts were left out
-};
-
-/// Makes an archive of a zip file, like zipalign: stores and aligns the entries, byte for byte and in the order of the
-/// input's data, with the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only
-/// `*.onnx` in the root; it is read only to check `onnxar.model.name`, and that no tensor names a renamed entry. If the
-/// input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes
-/// outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
-///
-/// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Memory: buffers, 200 bytes
-/// per entry, and the models if entries get new names, the model has `onnxar.model.name`, or there is `__MACOSX/`.
-///
-/// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
-/// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry
-/// that does not exist or that the model names); wire.*, onnx.* (of graphs, or with new names).
-RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
-                    const RepackOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -1,17 +1,13 @@
-// Converts models: the verbs that read a model and write files, and classes that stream a model's weights one by one.
+// Converts and checks models in files: the verbs `pack`, `unpack`, `repack`, `check`, `extract` and `replace`.
 //
 //   onnxar::pack("model.onnx", "model.onnxar");
 //   if (!onnxar::passed(onnxar::check("model.onnxar"))) throw std::runtime_error("damaged");
 //   onnxar::unpack("model.onnxar", "again.onnx");
 //
-//   onnxar::ModelWriter writer;
-//   const std::string location = writer.add(std::make_shared<MySource>());  // a ByteSource
-//   writer.save(model, "streamed.onnxar");  // a serialised ModelProto with external data at that location
-//
 // Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
-// files beside it, or text (LoadOptions::text_parser); its content decides. `repack`, `undo` and `recover` are in
-// archive_writer.h, `link` in link.h, `ls` in listing.h, `cat` in archive.h, `freeze` in model/model.h. Only the
-// command and Python have `show`, `dump` and `diff`.
+// files beside it, or text (LoadOptions::text_parser); its content decides. `undo` and `recover` are in
+// archive_writer.h, `link` in link.h, `ls` and `digest` in listing.h, `cat` in archive.h, `freeze` in model/model.h.
+// Only the command and Python have `show`, `dump` and `diff`.
 //
 // Threads: calls are independent of each other.
 #pragma once
@@ -80,14 +76,11 @@ struct ConvertReport {
 /// the place of the data decides which definition a runtime uses. A remark reports it. A format with all data inside
 /// refuses such a tensor if its data is outside (onnx.graph.duplicate).
 ///
-/// If `input` is a folder, the `.onnx` files in it, at any depth, are packed as several models (below) under their
-/// paths. The first is `save.first`, or `model.onnx`, or the only one in the root, or the first variant of a model
-/// package (`manifest.json`), or `onnx/model.onnx`, or the first by name; the others follow in the order of their
-/// names. All other files become side files, except data files of these models, hidden files and folders, `output`, and
-/// what `save.exclude` matches. Data is looked for beside each model, and then in the folder that a package's manifest
-/// names in a session option; the manifest is packed without that option. Symbolic links to files are followed if they
-/// stay in the folder or lead into the folder of the first model's real path. Names that an archive cannot have are
-/// refused together, each with a suggestion. `unpack` to a folder restores the folder.
+/// If `input` is a folder, packs the `.onnx` files in it, at any depth, as several models (below) under their paths,
+/// and all other files as side files, except data files of these models, hidden files and folders, `output`, and what
+/// `save.exclude` matches. docs/families.md ("Folders") says which is the first model, where data is looked for, what a
+/// model package is, and which symbolic links are followed. Names that an archive cannot have are refused together,
+/// each with a suggestion. `unpack` to a folder restores the folder.
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (invalid options; in a folder, a symbolic link that leaves it or leads to a folder, or a Git LFS
@@ -129,6 +122,36 @@ ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::
                      const SaveOptions& save = {}, const LoadOptions& load = {});
 ConvertReport unpack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {});
+
+struct RepackOptions {
+  std::optional<std::uint64_t> alignment = {};      ///< as in WriterOptions; absent: as recorded, 64 without a record
+  OutputOptions output = {};                        ///< with `overwrite`, the output may be the input
+  std::uint64_t max_expansion = default_expansion;  ///< a compressed entry of a few bytes may hold gigabytes
+  std::vector<RenamedEntry> rename = {};            ///< entries that the model does not name
+  ProgressCallback progress = {};                   ///< bytes of entries that are written
+};
+
+struct RepackReport {
+  std::uint64_t entries = 0;      ///< including the model
+  std::uint64_t input_bytes = 0;  ///< of the input file
+  std::uint64_t file_bytes = 0;   ///< of the archive
+  std::vector<Finding> remarks;   ///< the input was not an archive; parts were left out
+};
+
+/// Makes an archive of a zip file, like zipalign: stores and aligns the entries, byte for byte and in the order of the
+/// input's data, with the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx`, or the only
+/// `*.onnx` in the root; it is read only to check `onnxar.model.name`, and that no tensor names a renamed entry. If the
+/// input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes
+/// outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
+///
+/// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Memory: buffers, 200 bytes
+/// per entry, and the models if entries get new names, the model has `onnxar.model.name`, or there is `__MACOSX/`.
+///
+/// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
+/// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry
+/// that does not exist or that the model names); wire.*, onnx.* (of graphs, or with new names).
+RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
+                    const RepackOptions& options = {});
 
 struct CheckOptions {
   bool data = false;      ///< also compare the CRC-32 of every entry, and the checksums of links: reads all bytes
@@ -244,80 +267,5 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
                       const LoadOptions& load = {});
 /// Applies only `options.add` and `options.remove`; the model stays. With `graph` or `append_external`: usage.argument.
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
-
-// --- Piece by piece --------------------------------------------------------------------------------------------------
-
-/// One step from a message to a message in it: a field of onnx.proto, with an index if it is repeated.
-struct FieldStep {
-  std::string_view field;  ///< valid until the program ends
-  std::optional<std::uint64_t> index;
-};
-
-/// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (tensors.h). Throws
-/// wire.*, onnx.*. Cost: O(model).
-[[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive);
-
-/// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
-/// parses `model()`, and sets the `raw_data` of each tensor that `for_each` visits, instead of `external_data` and
-/// `data_location`. The result is the model that `unpack` writes, at any size. Refuses what `check` reports as an
-/// error. Owns the archive; move-only. Threads: const members may be called concurrently.
-class ModelReader {
- public:
-  /// Of `options`, `verify_data` applies to `read`, and `max_expansion` limits the data of all tensors relative to the
-  /// archive's size. Throws the errors that `check` finds; zip.data.crc (of the model); onnx.model.expansion;
-  /// onnx.graph.duplicate (as for `unpack`). Cost: O(directory + model); no data is read.
-  explicit ModelReader(Archive archive, const LoadOptions& options = {});
-
-  /// Returns the serialised model. A tensor whose data `read` provides has a location that readers refuse.
-  [[nodiscard]] Bytes model() const& noexcept;
-  Bytes model() const&& = delete;
-  /// Returns the number of tensors whose data `read` provides.
-  [[nodiscard]] std::size_t size() const noexcept;
-  /// Returns the size of one tensor's data in bytes. Throws usage.no_such_tensor.
-  [[nodiscard]] std::uint64_t size_of(std::size_t index) const;
-  /// Passes one tensor's data to `sink` in pieces. Throws zip.data.crc and onnx.external_data.checksum, after the last
-  /// piece; usage.no_such_tensor; usage.argument (an empty sink); exceptions of `sink` pass through.
-  void read(std::size_t index, const ByteSink& sink) const;
-  /// Visits these tensors in the order of the model, with the steps from the ModelProto to each, such as `graph`,
-  /// `node[3]`, `attribute[0]`, `t`. The steps are valid during the visit. Throws usage.argument (an empty `visit`);
-  /// exceptions of `visit` pass through. Cost: O(fields of the model).
-  void for_each(const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const;
-
- private:
-  struct Parts;
-  detail::Owned<Parts> parts_;
-};
-
-/// Returns serialised fields that make all `size` bytes at `location` the data of a TensorProto; `location` is an entry
-/// or a result of ModelWriter::add. Append the fields to a serialised TensorProto without data. The pairs are
-/// `location`, `offset`, `length`, in this order, since some readers rely on it. For messages in memory see
-/// link_tensor.
-[[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
-
-/// Saves a model whose weights are sources, which may produce their bytes when they are read. As for `pack`, the
-/// options decide which weights become entries and which are inline. If a graph defines a tensor's name more than once,
-/// its weight goes into the model. Move-only. For failures and threads see ArchiveWriter.
-class ModelWriter {
- public:
-  ModelWriter();
-  /// Returns the location for `weight` in this model's `external_data`, valid as long as the writer. Calls its `size`
-  /// once, and reads nothing yet. Throws usage.argument (a null pointer, or more than 2^60 bytes); exceptions of
-  /// `size`.
-  [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
-  /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), one after another in the
-  /// order of the model. Other external data is in `load.external_data_dir`. May be called again after it succeeded.
-  /// Throws what `pack` and `unpack` throw; onnx.external_data.marker (a location of another writer), io.source_size;
-  /// exceptions of a source.
-  ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
-                     const LoadOptions& load = {}) const;
-  /// Works like onnxar::replace, also with weights of this writer. A weight with the size of an entry is read once
-  /// more, to compare them. May be called again after it succeeded.
-  ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
-                        const LoadOptions& load = {}) const;
-
- private:
-  struct Parts;
-  detail::Owned<Parts> parts_;
-};
 
 }  // namespace ONNXAR_API onnxar

@@ -117,15 +117,11 @@ struct FolderLinkReport {
 /// folder that `unpack` would write, without the weights. Creates the folder if necessary (not its parents), and leaves
 /// other files in it alone.
 ///
-/// - If all graphs are in one folder, the archive goes there as `place` says, and every runtime opens the links.
-/// - If they are in several, or if the file system cannot share blocks, the archive stays. Each link is then a file
-///   beside it (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links to the link and to the archive. ONNX
-///   Runtime and GenAI open these; onnx and onnx_ir refuse symbolic links.
-///
-/// A model package of ONNX Runtime (manifest.json) whose archive stays becomes an installed package instead: its
-/// variants name the archive's folder in their session options, by a relative path, and the links are files. ONNX
-/// Runtime's ModelPackageContext opens it; for `check` and this library, the links record where the archive is. In the
-/// configuration of GenAI (genai_config.json), sessions name the archive's folder, too.
+/// If all graphs are in one folder, the archive goes there as `place` says, and every runtime opens the links. Else, or
+/// if the file system cannot share blocks, the archive stays: each link is then a file beside it
+/// (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links, which onnx and onnx_ir refuse. A model package of
+/// ONNX Runtime (manifest.json) becomes an installed package instead, whose links are files. docs/families.md ("Folders
+/// of links") has a table of these forms and of what opens them.
 ///
 /// An archive that is already in the folder of its links stays there. All files are complete before the first
 /// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old

@@ -29,17 +29,22 @@
  */
 #ifndef ONNXAR_ONNXAR_C_H_
 #define ONNXAR_ONNXAR_C_H_
+
 /* Checks of C++ do not apply to C: NOLINTBEGIN(modernize-*, readability-identifier-naming) */
+
 #include <stddef.h>
 #include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 #if defined(_WIN32)
 typedef void* onnxar_native_handle; /* a HANDLE of an open file, which the library borrows */
 #else
 typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #endif
+
 /* The ABI that a caller was compiled for: the first argument of every function that takes no handle and can fail. */
 #define ONNXAR_C_ABI 1
 #define ONNXAR_HAVE_TENSORS 1      /* added to this ABI: onnxar_tensors, except onnxar_lookup */
@@ -50,7 +55,9 @@ typedef int onnxar_native_handle; /* a descriptor, which the library borrows */
 #define ONNXAR_HAVE_EDITING 1      /* added to this ABI: edit, begin, keys_for, get_tensor_entry, pack_memory */
 #define ONNXAR_TERMINATED SIZE_MAX /* as a length of text: up to its NUL */
 #define ONNXAR_TO_END UINT64_MAX   /* as a length of bytes: up to the end */
+
 typedef int32_t onnxar_status;
+
 enum {
   ONNXAR_OK = 0,
   ONNXAR_USAGE = 1,   /* the call: an argument, another ABI, an output that exists */
@@ -59,6 +66,7 @@ enum {
   ONNXAR_MEMORY = 4,  /* not enough memory */
   ONNXAR_INTERNAL = 5 /* a fault of this library */
 };
+
 typedef struct onnxar_archive onnxar_archive; /* an open archive */
 typedef struct onnxar_owner onnxar_owner;     /* a share in the memory of an archive */
 typedef struct onnxar_error onnxar_error;     /* a failure */
@@ -68,12 +76,15 @@ typedef struct onnxar_stored onnxar_stored;   /* a model as ONNX Runtime optimis
 typedef struct onnxar_writer onnxar_writer;   /* an archive that is being written or edited */
 typedef struct onnxar_keys onnxar_keys;       /* makes keys for tensors */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
-typedef struct onnxar_bytes {                 /* a view; numbers of tensors are little-endian on every host */
+
+typedef struct onnxar_bytes { /* a view; numbers of tensors are little-endian on every host */
   const void* data;
   size_t size;
 } onnxar_bytes;
+
 /* When the pages of a mapping are read: each at its first access; in the background; before the call returns. */
 enum { ONNXAR_PREFETCH_NONE = 0, ONNXAR_PREFETCH_WILL_NEED = 1, ONNXAR_PREFETCH_POPULATE = 2 };
+
 /* How to open. Each struct of options may be NULL, which means zeros in all members except `struct_size`. */
 typedef struct onnxar_open_options {
   size_t struct_size;          /* sizeof(onnxar_open_options) */
@@ -84,6 +95,7 @@ typedef struct onnxar_open_options {
   int32_t copy_in;             /* not 0: read the file into memory instead of mapping it */
   uint64_t num_threads;        /* threads that read with copy_in; 0: one for each core */
 } onnxar_open_options;
+
 typedef struct onnxar_entry {
   uint64_t index;
   const char* name; /* UTF-8 */
@@ -92,76 +104,100 @@ typedef struct onnxar_entry {
   uint32_t crc32;
   uint32_t reserved; /* 0 */
 } onnxar_entry;
+
 typedef struct onnxar_location {
   uint64_t offset;    /* of the entry's first byte, from the archive's first byte; a multiple of `alignment` */
   uint64_t alignment; /* as recorded; 64 without a record */
 } onnxar_location;
+
 /* Return the version at run time, as "1.0.0" and as major * 10000 + minor * 100 + patch; the ONNXAR_C_ABI. */
 const char* onnxar_version(void);
 uint32_t onnxar_version_number(void);
 uint32_t onnxar_c_abi(void);
+
 /* --- opening ------------------------------------------------------------------------------------------------------ */
+
 /* Opens and maps a file. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file cannot be
  * read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
 onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
                                onnxar_archive** archive, onnxar_error** error);
+
 /* Opens a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller keeps the
  * descriptor, and may close it after the call. */
 onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
+
 /* Opens memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is
  * closed and the last owner released, but not if opening fails. If `release` is NULL, the caller keeps the bytes. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
+
 /* Sets `is_archive` to 1 if onnxar_open_path accepts the file, else to 0. ONNXAR_IO: as above. */
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
+
 /* Closes an archive, which must not be used after this. Its views stay valid while an owner exists. */
 void onnxar_close(onnxar_archive* archive);
+
 /* --- entries ------------------------------------------------------------------------------------------------------ */
+
 /* Returns the number of entries, including the model; 0 for NULL. */
 uint64_t onnxar_count(const onnxar_archive* archive);
+
 /* Gets entry `index` in the order of the file; the last one is the model. Code usage.no_such_entry: there is none. */
 onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
                                onnxar_error** error);
+
 /* Gets the entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
 onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
                           onnxar_error** error);
+
 /* Get where an entry's bytes are; the bytes. The first call checks the local header; ONNXAR_FORMAT: it is wrong. */
 onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
                             onnxar_error** error);
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
                                onnxar_error** error);
+
 /* Copies an entry and compares the CRC-32 of the copy. ONNXAR_USAGE: `size` is not the entry's. Code zip.data.crc: the
  * bytes are damaged. After an error the content of `buffer` is undefined. */
 onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
                                 onnxar_error** error);
+
 /* Gets the serialised ModelProto. */
 onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
+
 /* Gets the bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0
  * without one) of the entry `location`. ONNXAR_FORMAT: the entry does not exist, or the range extends beyond it. */
 onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
                              uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
+
 /* Asks the system to read an entry ahead, or waits until all of it is in memory. */
 onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error);
+
 /* Reads all bytes of the entry and compares their CRC-32. Code zip.data.crc: the bytes are damaged. */
 onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
+
 /* Gets a new share in the memory of the archive: its views stay valid until all shares are released, even after
  * onnxar_close. Without `release` in onnxar_open_memory it keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
+
 /* --- several models ----------------------------------------------------------------------------------------------- */
+
 /* Gets the first additional graph (an entry NAME.onnx) from the index `from` on. Pass 0 first, and then the index of
  * the last result plus 1. Code usage.no_such_entry: no more graphs. */
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
+
 /* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's own. Both
  * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
+
 /* --- tensors, without protobuf ------------------------------------------------------------------------------------ */
+
 typedef struct onnxar_tensor {
   const char* name; /* TensorProto.name, unchanged */
   size_t name_length;
@@ -172,36 +208,46 @@ typedef struct onnxar_tensor {
   int32_t data_type; /* TensorProto.DataType */
   int32_t reserved;  /* 0 */
 } onnxar_tensor;
+
 /* Lists all tensors of the model, at every site, in the order of the model. Free the list before the archive is closed.
  * Cost: O(model); reads no weight. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);
 uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
+
 /* Gets a tensor. Code usage.no_such_tensor. */
 onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
                                 onnxar_error** error);
+
 /* Gets the raw bytes, from an entry or the model; typed values are decoded, and elements below 8 bits packed.
  * ONNXAR_FORMAT: a link without a target, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
+
 /* Gets the entry that holds the tensor's data, perhaps among other data. If the data is in the model, that is the entry
  * of the model (or of the graph, in a view by onnxar_open_graph). Reads no data. ONNXAR_FORMAT: as above. */
 onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index, onnxar_entry* entry,
                                       onnxar_error** error);
+
 /* Finds a tensor by name; of several, the initializer of the main graph. Code usage.no_such_tensor, with similar names
  * in the message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1); O(tensors) for a failure. */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
+
 /* --- digest ------------------------------------------------------------------------------------------------------- */
+
 /* Computes one SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md), with
  * `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
 onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
                                 onnxar_error** error);
+
 /* Return the digest as 64 hexadecimal digits; its manifest, a line for each entry as in sha256sum. "" for NULL. */
 const char* onnxar_digest_hex(const onnxar_digest* digest);
 const char* onnxar_digest_manifest(const onnxar_digest* digest);
 void onnxar_digest_free(onnxar_digest* digest);
+
 /* --- sessions of ONNX Runtime that start from a stored model ------------------------------------------------------ */
+
 typedef struct onnxar_session_source {
   onnxar_bytes model; /* for CreateSessionFromArray */
   const char* folder; /* for the session option `session.model_external_initializers_file_folder_path` */
@@ -210,6 +256,7 @@ typedef struct onnxar_session_source {
   int32_t is_stored;  /* not 0: it is optimised already, so call SetSessionGraphOptimizationLevel(ORT_DISABLE_ALL) */
   int32_t reserved;   /* 0 */
 } onnxar_session_source;
+
 /* Opens the model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the
  * model itself. `runtime` is the text of GetVersionString and GetBuildInfoString, `settings` names all other settings
  * of the session. Class StoredModel (stored_model.h) says who may write to `file`, and on what else the stored model
@@ -220,13 +267,17 @@ typedef struct onnxar_session_source {
 onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* archive, const char* graph,
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
+
 /* Call it each time ONNX Runtime has made a session from `source`. Code io.changed: the archive or `file` was replaced
  * in the meantime; do not use the session. If the session wrote the model, this call stores it and sets `source` to
  * the stored model: make the session again from that. After other errors you may keep the session that wrote it. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
+
 /* Frees the views of `source`, which sessions do not need. */
 void onnxar_stored_free(onnxar_stored* stored);
+
 /* --- writing ------------------------------------------------------------------------------------------------------ */
+
 typedef struct onnxar_writer_options {
   size_t struct_size;      /* sizeof(onnxar_writer_options) */
   uint64_t alignment;      /* of every entry, a power of two from 64 to 32768; 0: 64 */
@@ -236,6 +287,7 @@ typedef struct onnxar_writer_options {
   int32_t no_verify_model; /* not 0: onnxar_finish does not verify the model and its links */
   int32_t reserved;        /* 0 */
 } onnxar_writer_options;
+
 /* Fills the front of `buffer` and returns the number of bytes; 0 ends the stream. If it returns ONNXAR_READ_FAILED, the
  * call that reads fails with ONNXAR_USAGE, code c.callback. */
 typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size);
@@ -244,6 +296,7 @@ typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size)
  * (except for a NULL argument) all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
+
 /* Begins an edit of an archive, which only appends: old weights are neither read nor moved. The functions below add
  * entries and graphs. onnxar_finish adds a model that names old and new entries, and completes the edit (onnxar_undo
  * takes it back). A writer that fails or is freed earlier leaves the archive unchanged. `before`, unless NULL, is set
@@ -251,44 +304,57 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
  * in progress; while bytes are appended, opening also fails with it. `options` must not set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
+
 /* Removes a side file, a graph, or an entry that no tensor names. No weight may follow it. To replace it, then add it.
  * Call it before all calls that write. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
 onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
+
 /* Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
+
 /* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Add
  * weights before side files, and these before graphs. Otherwise: code usage.argument, here or in onnxar_finish. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                 onnxar_read_callback read, void* context, onnxar_error** error);
+
 /* Adds an entry of `size` bytes in pieces, with any number of calls of onnxar_write. The file is the same as with
  * onnxar_add. Code usage.argument: another call before onnxar_end; io.source_size: more or fewer bytes. */
 onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                            onnxar_error** error);
 onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error);
 onnxar_status onnxar_end(onnxar_writer* writer, onnxar_error** error);
+
 /* Adds another model, a serialised ModelProto, as the graph NAME.onnx. `name` may lack the ".onnx". */
 onnxar_status onnxar_add_graph(onnxar_writer* writer, const char* name, size_t name_length, const void* model,
                                size_t size, onnxar_error** error);
+
 /* Writes the serialised ModelProto, verifies its links, and publishes the file. The caller still frees the writer. */
 onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
+
 /* Frees a writer. An archive that was not finished leaves no file. */
 void onnxar_writer_free(onnxar_writer* writer);
+
 /* Creates a maker of keys (names of entries) for tensors: C identifiers that differ by more than ASCII case. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
+
 /* Creates a maker for an edit of this archive: the keys differ from the names of its entries and of its file. */
 onnxar_status onnxar_keys_for(const onnxar_archive* archive, onnxar_keys** keys, onnxar_error** error);
+
 /* Makes a new key for a tensor of this name. */
 onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
                               onnxar_error** error);
 void onnxar_keys_free(onnxar_keys* keys);
+
 /* --- verbs -------------------------------------------------------------------------------------------------------- */
+
 /* A file that becomes an entry beside the weights. Its name is not a C identifier, since those are keys of tensors. */
 typedef struct onnxar_added_file {
   const char* name;
   const char* path;
 } onnxar_added_file;
+
 /* Options of verbs. Each comment names the verbs that take the member; all others refuse it unless it is 0:
  * ONNXAR_USAGE. Flags are 0 or not 0. */
 typedef struct onnxar_options {
@@ -318,28 +384,34 @@ typedef struct onnxar_options {
   void* progress_context;
   const char* graph; /* pack unpack replace link extract: which graph of the archive is taken, or replaced */
 } onnxar_options;
+
 /* Each verb does what the command of that name does, from file to file. Outputs appear complete or not at all. `report`
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
+
 /* Packs a model in memory: an archive, or a ModelProto, whose external data is in external_data_dir. */
 onnxar_status onnxar_pack_memory(uint32_t abi, const void* model, size_t size, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
+
 /* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. `name`
  * is the name of the graph; NULL: that of the file. */
 onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
+
 /* ONNXAR_OK means that the check ran; the report has its findings. */
 onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
                            onnxar_error** error);
 onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
+
 /* `model` may be NULL: then `add` or `remove` must be set, and graph, append_external, threshold and external_data_dir
  * must not. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
+
 /* Replaces the model by a ModelProto in memory. */
 onnxar_status onnxar_replace_memory(uint32_t abi, const char* archive, const void* model, size_t size,
                                     const onnxar_options* options, onnxar_report** report, onnxar_error** error);
@@ -349,9 +421,11 @@ onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_opt
                              onnxar_error** error);
 onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error);
+
 /* `which` is a tensor's name, key or site, or a pattern of names; with a pattern, `output` ends in "/". */
 onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
                              const onnxar_options* options, onnxar_report** report, onnxar_error** error);
+
 /* The numbers of a report; 0 for a verb that does not have the number. */
 enum {
   ONNXAR_REPORT_FILE_BYTES = 1,        /* size of the output, or of the archive after the call */
@@ -362,6 +436,7 @@ enum {
   ONNXAR_REPORT_ENTRIES = 6,           /* pack: that hold tensors; replace: new ones; repack undo recover: all */
   ONNXAR_REPORT_DISCARDS_STATES = 7    /* replace: 1 if no entry stays in place, so `undo` cannot take the edit back */
 };
+
 /* A result of onnxar_check, or a warning or note of another verb. */
 typedef struct onnxar_finding {
   int32_t severity; /* 0: error, 1: warning, 2: note */
@@ -372,14 +447,18 @@ typedef struct onnxar_finding {
   const char* message; /* what is wrong; what to do */
   const char* line;    /* severity, code, place and message */
 } onnxar_finding;
+
 uint64_t onnxar_report_number(const onnxar_report* report, int32_t number);
 uint64_t onnxar_finding_count(const onnxar_report* report);
 onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
                                  onnxar_error** error);
+
 /* Returns 1 if there are no errors among the findings, else 0. */
 int onnxar_passed(const onnxar_report* report);
 void onnxar_report_free(onnxar_report* report);
+
 /* --- errors ------------------------------------------------------------------------------------------------------- */
+
 /* For NULL these return ONNXAR_OK, "" and 0. Text that does not apply is "". This interface adds the codes "c.memory",
  * "c.internal" and "c.callback" to those of error_codes.inc. The ids of hints are in error_hints.inc. */
 onnxar_status onnxar_error_status(const onnxar_error* error);
@@ -390,11 +469,14 @@ const char* onnxar_error_hint(const onnxar_error* error);       /* what to do as
 const char* onnxar_error_hint_value(const onnxar_error* error); /* the name or number that the hint mentions */
 const char* onnxar_error_entry(const onnxar_error* error);      /* the entry in question */
 const char* onnxar_error_path(const onnxar_error* error);       /* the file in question */
+
 /* Returns 1 if a place in the file is known, else 0. If 1, writes it to `offset`, which may be NULL. */
 int onnxar_error_offset(const onnxar_error* error, uint64_t* offset);
 void onnxar_error_free(onnxar_error* error);
+
 #ifdef __cplusplus
 }
 #endif
+
 /* NOLINTEND(modernize-*, readability-identifier-naming) */
 #endif /* ONNXAR_ONNXAR_C_H_ */

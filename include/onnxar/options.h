@@ -24,12 +24,6 @@ struct OutputOptions {
   std::size_t threads = 0;  ///< for writing and checksums; 1: only the caller's; 0: one for each core
 };
 
-/// Options of consolidate_tensors_to_buffer (model/model.h).
-struct TensorBufferOptions {
-  std::uint64_t threshold = 0;  ///< bytes; payloads of at least this many are moved
-  std::uint64_t alignment = 0;  ///< bytes, a power of two: where they begin; 0: anywhere
-};
-
 /// Parses a model in protobuf's text format to its serialised bytes. Throws onnx.text.syntax.
 using TextParser = std::function<std::vector<std::byte>(Bytes text)>;
 

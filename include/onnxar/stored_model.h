@@ -25,26 +25,12 @@ namespace ONNXAR_API onnxar {
 /// The model of an archive as ONNX Runtime optimised it, with weights in the layout of its kernels, in a file from
 /// which later sessions start sooner and whose pages they share.
 ///
-/// Whom it trusts:
-/// 1. Any user who can write to the file decides what sessions compute. On POSIX that must be only this user or root.
-/// 2. The folder and its parent belong to this user or root, and no other user can write to them. The parent may be
-///    sticky (/tmp). Access control lists are not read.
-/// 3. Each file is opened once, not through symbolic links. Its owner and permissions are read from the open file.
-/// 4. New files have the permissions 0600 from the start, and new folders 0700, whatever the umask is.
-/// 5. Only files that this library marked in their first line, or that begin with the zeros that a crash can leave
-///    instead, are read, replaced or removed.
-/// 6. A stored model is used if the archive's digest, the key, the variables ORT_* and MLAS_*, the system and the
-///    processor are the same, and its CRC-32s match.
-/// 7. The digest, and that the CRC-32s match, are remembered until the next boot, as long as device, inode, size,
-///    times and central directory of the file stay the same. They are not remembered if the file was changed less than
-///    2 s before, because its times could then hide a change.
-/// 8. A model is stored only if path, file and folders did not change while it was made, so it belongs to the archive
-///    with this digest.
-/// 9. One process at a time stores a model, under a lock that forked children do not inherit.
-/// 10. Only a failure of the model itself is remembered; a failed write is tried again.
+/// Any user who can write to the file decides what sessions compute, so file, folder and its parent must belong to this
+/// user or root, and no other user may be able to write to them. docs/onnxruntime.md ("Whom the cache trusts") has all
+/// rules: owners and permissions, when a stored model is used, and what is remembered.
 ///
-/// Beside FILE there are FILE.digest, FILE.seen (7), FILE.lock, FILE.refused (10), and while the model is stored the
-/// folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
+/// Beside FILE there are FILE.digest and FILE.seen (what is remembered), FILE.lock, FILE.refused, and while the model
+/// is stored the folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
 class StoredModel {
  public:
   /// Identifies what the stored model was built from.

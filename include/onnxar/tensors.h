@@ -6,16 +6,16 @@
 //
 // Threads: all functions and const members may be called concurrently. These calls return a tensor's bytes:
 //
-// | you have                             | call                                      | header        |
-// |--------------------------------------|-------------------------------------------|---------------|
-// | the name of a tensor; a StoredTensor | TensorIndex::find; tensor_data            | tensors.h     |
-// | a TensorProto of your own protobuf   | resolve; resolve_all for those of a model | resolve.h     |
-// | location, offset and length          | Archive::resolve                          | archive.h     |
-// | an ArchiveEntry                      | Archive::bytes; read_entry copies         | archive.h     |
-// | a RuntimeTensor                      | RuntimeTensor::bytes                      | link.h        |
-// | an index of a ModelReader            | ModelReader::read, in pieces              | convert.h     |
-// | a schema::TensorProto of a Model     | Model::payload                            | model/model.h |
-// | a model file of any form             | extract, as files                         | convert.h     |
+// | you have                             | call                                      | header         |
+// |--------------------------------------|-------------------------------------------|----------------|
+// | the name of a tensor; a StoredTensor | TensorIndex::find; tensor_data            | tensors.h      |
+// | a TensorProto of your own protobuf   | resolve; resolve_all for those of a model | resolve.h      |
+// | location, offset and length          | Archive::resolve                          | archive.h      |
+// | an ArchiveEntry                      | Archive::bytes; read_entry copies         | archive.h      |
+// | a RuntimeTensor                      | RuntimeTensor::bytes                      | link.h         |
+// | an index of a ModelReader            | ModelReader::read, in pieces              | model_stream.h |
+// | a schema::TensorProto of a Model     | Model::payload                            | model/model.h  |
+// | a model file of any form             | extract, as files                         | convert.h      |
 #pragma once
 
 #include <cstddef>

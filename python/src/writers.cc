@@ -15,6 +15,7 @@
 #include "exclusive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 
 namespace onnxar::python {
 namespace {

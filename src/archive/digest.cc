@@ -1,6 +1,4 @@
 // Computes the digest of an archive's content (spec/digest.md).
-#include "onnxar/digest.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>

@@ -16,8 +16,8 @@
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/boundary.h"
-#include "onnxar/digest.h"
 #include "onnxar/error.h"
+#include "onnxar/listing.h"
 #include "onnxar/tensors.h"
 #include "os/names.h"
 

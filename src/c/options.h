@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
 #include "onnxar/onnxar_c.h"

@@ -1,4 +1,6 @@
 // Reads and writes models in the messages of a caller's own protobuf library.
+#include "onnxar/model_stream.h"
+
 #include <optional>
 #include <utility>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "convert/load.h"
+#include "onnxar/model/model.h"
 #include "onnxar/options.h"
 
 namespace onnxar {

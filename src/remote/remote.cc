@@ -21,7 +21,7 @@
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
-#include "onnxar/digest.h"
+#include "onnxar/listing.h"
 #include "os/names.h"
 #include "remote/arrived_entries.h"
 #include "remote/http_file.h"

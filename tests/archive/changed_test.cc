@@ -10,6 +10,7 @@
 #include "archive/front_end.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"

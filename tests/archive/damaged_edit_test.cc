@@ -10,6 +10,7 @@
 #include "archive/front_end.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 

@@ -1,7 +1,5 @@
 // The digest of an archive: what it depends on, and what it does not. tests/conformance compares its value with that of
 // each vector.
-#include "onnxar/digest.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 
 #include "archive/opened.h"
 #include "onnxar/archive.h"
+#include "onnxar/listing.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/samples.h"

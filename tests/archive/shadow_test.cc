@@ -12,6 +12,7 @@
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/temp_dir.h"

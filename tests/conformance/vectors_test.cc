@@ -10,7 +10,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
-#include "onnxar/digest.h"
+#include "onnxar/listing.h"
 #include "support/guarded_buffer.h"
 #include "support/ranged_blob.h"
 #include "support/temp_dir.h"

@@ -12,6 +12,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
+#include "onnxar/model_stream.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/sources.h"

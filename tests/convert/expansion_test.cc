@@ -9,6 +9,7 @@
 #include "convert/load.h"
 #include "onnxar/convert.h"
 #include "onnxar/link.h"
+#include "onnxar/model_stream.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/samples.h"

@@ -12,6 +12,7 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
+#include "onnxar/model_stream.h"
 #include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/samples.h"

@@ -8,6 +8,7 @@
 
 #include "archive/opened.h"
 #include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 #include "onnxar/onnx.pb.h"
 #include "support/refusal.h"
 #include "support/samples.h"

@@ -9,6 +9,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 #include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/samples.h"

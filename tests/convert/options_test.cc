@@ -16,9 +16,8 @@ namespace {
 template <typename... Options>
 constexpr bool all_are_aggregates = (std::is_aggregate_v<Options> && ...);
 
-static_assert(
-    all_are_aggregates<OpenOptions, OutputOptions, WriterOptions, EditOptions, RepackOptions, TensorBufferOptions,
-                       LoadOptions, SaveOptions, CheckOptions, ExtractOptions, ReplaceOptions, LinkOptions>);
+static_assert(all_are_aggregates<OpenOptions, OutputOptions, WriterOptions, EditOptions, RepackOptions, LoadOptions,
+                                 SaveOptions, CheckOptions, ExtractOptions, ReplaceOptions, LinkOptions>);
 
 constexpr OutputOptions quick = {.overwrite = true, .sync = false};
 
@@ -30,7 +29,6 @@ TEST(Options, AreWrittenByTheNamesOfTheirMembers) {
   EXPECT_TRUE(WriterOptions{.output = quick}.verify_model);
   EXPECT_EQ(EditOptions({.open = open}).open.max_entries, 5U);
   EXPECT_EQ(RepackOptions{.alignment = 4096}.max_expansion, RepackOptions().max_expansion);
-  EXPECT_EQ(TensorBufferOptions{.alignment = 64}.threshold, 0U);
   EXPECT_EQ(LoadOptions{.external_data_dir = "weights"}.threshold, 1024U);
   const SaveOptions save{.format = Format::onnx_external, .data_file = "w.bin", .output = {.threads = 1}};
   EXPECT_EQ(save.alignment, 64U);

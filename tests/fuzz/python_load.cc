@@ -8,7 +8,7 @@
 
 #include "fuzz/models.h"
 #include "onnxar/archive.h"
-#include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 
 namespace onnxar::fuzz::python_load_target {
 namespace {

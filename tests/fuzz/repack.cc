@@ -10,7 +10,6 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "zip/foreign_directory.h"
 

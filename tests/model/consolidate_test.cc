@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@ using ::testing::ElementsAre;
 TensorBufferOptions of(std::uint64_t threshold, std::uint64_t alignment = 0) {
   return {.threshold = threshold, .alignment = alignment};
 }
+
+static_assert(std::is_aggregate_v<TensorBufferOptions> && TensorBufferOptions{.alignment = 64}.threshold == 0);
 
 /// Four tensors in the table, of 4, 1024, 1300 and 40000 bytes.
 Message sample() {

@@ -8,6 +8,7 @@
 
 #include "archive/opened.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "runtime/linking.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
 #include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"

@@ -126,6 +126,12 @@ void for_each_tensor(schema::ModelProto& model,
 void for_each_tensor(const schema::ModelProto& model,
                      const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit);
 
+/// Options of consolidate_tensors_to_buffer.
+struct TensorBufferOptions {
+  std::uint64_t threshold = 0;  ///< bytes; payloads of at least this many are moved
+  std::uint64_t alignment = 0;  ///< bytes, a power of two: where they begin; 0: anywhere
+};
+
 /// Moves payloads of at least `options.threshold` bytes to one new buffer, and returns it; null if there are none. Each
 /// span becomes borrowed with a share in the buffer. The buffer's address and every offset in it are multiples of
 /// `options.alignment`, at most 1 GiB. Tensors that shared a payload still do, and earlier spans stay valid. The copy

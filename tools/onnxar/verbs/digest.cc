@@ -1,9 +1,8 @@
 // Prints the digest of an archive's content, for the verb `digest`.
-#include "onnxar/digest.h"
-
 #include <iostream>
 #include <memory>
 
+#include "onnxar/listing.h"
 #include "shell/addresses.h"
 #include "shell/command.h"
 #include "shell/json.h"

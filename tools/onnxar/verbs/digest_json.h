@@ -1,7 +1,7 @@
 // Converts the digest of an entry to JSON.
 #pragma once
 
-#include "onnxar/digest.h"
+#include "onnxar/listing.h"
 #include "shell/json.h"
 
 namespace onnxar {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "archive/front_end.h"
-#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"

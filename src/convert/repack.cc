@@ -1,29 +1,24 @@
 // Repacks a zip file as an archive: plans the entries, and writes them.
-#include <bit>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "archive/entry_source.h"
 #include "archive/evidence.h"
-#include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
-#include "archive/repack_plan.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/sources.h"
-#include "base/text.h"
-#include "onnxar/archive_writer.h"
+#include "convert/repack_plan.h"
+#include "onnxar/convert.h"
 #include "zip/layout.h"
 #include "zip/writer.h"
 
 namespace onnxar {
 namespace {
-
-using base::concat;
 
 void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, const ProgressCallback& tell,
                    zip::Writer& writer) {
@@ -69,26 +64,6 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     std::move(writer).finish().publish(sync_of(options.output));
   });
   return report;
-}
-
-std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, std::uint64_t alignment) {
-  if (!std::has_single_bit(alignment)) {
-    throw Error(Code::usage_argument, concat("alignment ", alignment, " is not possible; it must be a power of two"));
-  }
-  const auto mapping = base::MappedFile::open(path);
-  const Bytes file = mapping.bytes();
-  std::vector<EntryAlignment> entries;
-  base::annotated(Evidence{.path = &path, .zip = &mapping, .uncut = OpenOptions()}, [&] {
-    const auto directory = zip::ForeignDirectory::read(file, {});
-    for (const zip::ForeignEntry& entry : directory.entries()) {
-      const auto kind = entry.folder     ? EntryAlignment::Kind::folder
-                        : entry.deflated ? EntryAlignment::Kind::compressed
-                                         : EntryAlignment::Kind::stored;
-      const std::uint64_t off_by = kind == EntryAlignment::Kind::stored ? entry.data_offset % alignment : 0;
-      entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
-    }
-  });
-  return entries;
 }
 
 }  // namespace onnxar

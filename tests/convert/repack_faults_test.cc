@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "archive/front_end.h"
-#include "archive/repacking.h"
+#include "convert/repacking.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"

@@ -1,5 +1,5 @@
 // What repacking keeps, renames and drops, before anything is written.
-#include "archive/repack_plan.h"
+#include "convert/repack_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,10 +11,10 @@
 
 #include "archive/entry_writer.h"
 #include "archive/keys.h"
-#include "archive/repack_models.h"
 #include "archive/zip_expansion.h"
-#include "onnxar/archive_writer.h"
+#include "convert/repack_models.h"
 #include "onnxar/bytes.h"
+#include "onnxar/convert.h"
 #include "zip/foreign_directory.h"
 #include "zip/writer.h"
 

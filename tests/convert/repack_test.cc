@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "archive/repacking.h"
-#include "onnxar/archive_writer.h"
+#include "convert/repacking.h"
+#include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/wire_builder.h"

@@ -1,5 +1,5 @@
 // Which entries the model and the graphs of a zip link to.
-#include "archive/repack_models.h"
+#include "convert/repack_models.h"
 
 #include <gtest/gtest.h>
 

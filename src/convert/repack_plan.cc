@@ -1,5 +1,5 @@
 // Plans the repacking of a zip file: names, alignment and order of the entries of the archive.
-#include "archive/repack_plan.h"
+#include "convert/repack_plan.h"
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/name_index.h"

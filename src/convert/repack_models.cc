@@ -1,5 +1,5 @@
 // Reads the model and the graphs of a zip file that is repacked.
-#include "archive/repack_models.h"
+#include "convert/repack_models.h"
 
 #include <filesystem>
 #include <utility>

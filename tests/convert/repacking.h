@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
