@@ -21,7 +21,7 @@ from onnxar._guard import Guarded
 from onnxar._options import expect_natural
 from onnxar._progress import Progress
 from onnxar._selection import Selection
-from onnxar._sources import OpenArchive
+from onnxar._sources import OpenArchive, raise_closed
 from onnxar._types import Entry, TensorInfo
 
 MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
@@ -74,7 +74,7 @@ class _Values(collections.abc.ValuesView[Array]):
 
     def __iter__(self) -> Iterator[Array]:
         stored = self._mapping._selection.with_arrays
-        return map(self._mapping._array, stored, stored.values())
+        return map(self._mapping._maker.make, stored, stored.values())
 
 
 class _Items(collections.abc.ItemsView[str, Array]):
@@ -102,7 +102,7 @@ class Archive(OpenArchive, Arrays):
     def __init__(self, handle: _core.Archive, path: str | None, origin: Origin | None = None) -> None:
         super().__init__(handle, path)
         self._origin = origin
-        self._consolidated: dict[str, Array] = {}
+        self._maker = handle.arrays(functools.partial(raise_closed, path), _dtypes.WHOLE, np.ndarray, _dtypes.as_array)
         self._verified: set[str] = set()  # entries that `_verify_data_of` has compared
 
     # --- life ---
@@ -110,7 +110,7 @@ class Archive(OpenArchive, Arrays):
     def close(self) -> None:
         """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
-        self._consolidated = {}
+        self._maker.close()
         self.__dict__.pop("_selection", None)
 
     @property
@@ -161,7 +161,7 @@ class Archive(OpenArchive, Arrays):
         stored = self._selection.with_arrays.get(key)
         if stored is None:
             raise self._selection.missing(key)
-        return self._array(key, stored)
+        return self._maker.make(key, stored)
 
     def get(self, key: str, default: Any = None) -> Any:
         """Returns `archive[key]`, or `default`. Faster than catching the error of `archive[key]`, which searches for similar names."""
@@ -187,14 +187,7 @@ class Archive(OpenArchive, Arrays):
         Raises:
             NotFoundError: usage.no_such_tensor, usage.ambiguous_tensor.
         """
-        return self._array(*self._selection.find(name))
-
-    def _array(self, key: str, stored: _core.StoredTensor) -> Array:
-        if key in self._consolidated:
-            return self._consolidated[key]
-        handle = self._open_handle or self._handle  # the property takes longer, and raises
-        array: Array | None = handle.array(stored, _dtypes.WHOLE, np.ndarray)
-        return _dtypes.as_array(handle.data(stored), stored.dtype, stored.shape, key) if array is None else array
+        return self._maker.make(*self._selection.find(name))
 
     def load(self, pattern: str = "*", *, verify: bool = False) -> dict[str, Array]:
         """Returns the arrays whose keys match a shell pattern, such as "layer1.*". If the archive is not a local file, reads
@@ -263,7 +256,7 @@ class Archive(OpenArchive, Arrays):
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         buffer, arrays = consolidated(self._selection, threshold, alignment, max_expansion, threads, progress)
-        self._consolidated.update(arrays)
+        self._maker.replaced.update(arrays)
         return buffer
 
     # --- the archive ---

@@ -162,9 +162,8 @@ class Guarded(_core.Archive):
         self._expect_data(tensor)
         return self._archive.data(tensor)
 
-    def array(self, tensor: _core.StoredTensor, dtypes: list[Any], make: Callable[[tuple[int, ...], Any, _core.Buffer], Any]) -> Any:
-        self._expect_data(tensor)
-        return self._archive.array(tensor, dtypes, make)
+    def arrays(self, closed: Callable[[], Any], dtypes: list[Any], view: Any, convert: Callable[..., Any], before: Any = None) -> _core.ArrayMaker:
+        return self._archive.arrays(closed, dtypes, view, convert, self._expect_data)
 
     def bytes(self, name: str) -> _core.Buffer:
         self._entries.expect(name)

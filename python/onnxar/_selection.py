@@ -19,12 +19,13 @@ class Selection:
 
     def __init__(self, handle: _core.Archive, path: str | None) -> None:
         self.handle, self.path = handle, path
-        self.tensors = _keyed(handle.tensors(), handle.names)
+        tensors, names, self._without_array = handle.tensors()
+        self.tensors = _keyed(tensors, names, handle.names)
 
     @functools.cached_property
     def with_arrays(self) -> dict[str, _core.StoredTensor]:
         """All tensors except strings and those of unknown types."""
-        return {key: tensor for key, tensor in self.tensors.items() if tensor.bits}
+        return {key: tensor for key, tensor in self.tensors.items() if tensor.bits} if self._without_array else self.tensors
 
     @functools.cached_property
     def by_entry(self) -> dict[str, list[str]]:
@@ -86,9 +87,8 @@ class Selection:
         return NotFoundError(code, message, str(text), None, self.path or "")
 
 
-def _keyed(tensors: Sequence[_core.StoredTensor], entries: Callable[[], list[str]]) -> dict[str, _core.StoredTensor]:
+def _keyed(tensors: Sequence[_core.StoredTensor], names: list[str], entries: Callable[[], list[str]]) -> dict[str, _core.StoredTensor]:
     """Returns the tensors by their keys. Usually all names are different, and each is a key."""
-    names = [tensor.name for tensor in tensors]
     keyed = dict(zip(names, tensors))
     if len(keyed) == len(names) and "" not in keyed:
         return keyed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from onnxar import _core, _remote
 from onnxar._errors import Error, usage
@@ -27,9 +27,11 @@ class OpenArchive:
 
     @property
     def _handle(self) -> _core.Archive:
-        if self._open_handle is None:
-            raise usage("the archive is closed; arrays taken from it remain valid", path=self._path or "")
-        return self._open_handle
+        return self._open_handle or raise_closed(self._path)
+
+
+def raise_closed(path: str | None) -> NoReturn:
+    raise usage("the archive is closed; arrays taken from it remain valid", path=path or "")
 
 
 OUTPUT = "the output"

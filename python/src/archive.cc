@@ -1,4 +1,4 @@
-// Reads archives for Python: tensors, their bytes as buffers that keep the mapping alive, and whole models.
+// Opens archives for Python, and reads them as buffers that keep the mapping alive.
 #include "onnxar/archive.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -21,10 +21,9 @@
 #include "buffers.h"
 #include "conversions.h"
 #include "onnxar/listing.h"
-#include "onnxar/model_stream.h"
-#include "onnxar/tensors.h"
 #include "python_file.h"
 #include "ranged_archive.h"
+#include "tensors.h"
 #include "values.h"
 
 namespace onnxar::python {
@@ -68,61 +67,6 @@ Archive open_part(std::intptr_t descriptor, std::uint64_t offset, std::optional<
 Archive open_buffer(const nb::object& object) {
   HeldBuffer held = hold_buffer(object);
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
-}
-
-/// A tensor and its archive. The reference is weak: a tensor alone must not keep the mapping.
-struct OwnedTensor {
-  StoredTensor tensor;
-  std::weak_ptr<const void> archive;
-  bool by_ranges = false;
-};
-
-template <bool by_ranges>
-nb::list tensor_list(const Archive& archive) {
-  std::vector<StoredTensor> found = without_gil([&] { return tensors(archive); });
-  nb::list_builder list(found.size());
-  for (StoredTensor& tensor : found) list.put(OwnedTensor{std::move(tensor), archive.owner(), by_ranges});
-  return list.commit();
-}
-
-void expect_own(const Archive& archive, const OwnedTensor& of) {
-  const std::shared_ptr<const void> wanted = archive.owner();
-  if (of.archive.owner_before(wanted) || wanted.owner_before(of.archive)) {
-    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {of.tensor.name, std::nullopt},
-                archive.path());
-  }
-}
-
-/// Returns the name of the entry that has the tensor's data; None if the data is in the model.
-nb::object entry_name(const Archive& archive, const OwnedTensor& of) {
-  expect_own(archive, of);
-  // The model of an archive that Python code reads may have to be read first.
-  const auto find = [&] { return tensor_entry(archive, of.tensor); };
-  const auto entry = of.by_ranges ? without_gil(find) : find();
-  return entry ? text(entry->name) : nb::none();
-}
-
-ByteSpan data_of(const Archive& archive, const OwnedTensor& of) {
-  expect_own(archive, of);
-  // To look up an entry takes as long as to release the interpreter's lock. To copy or decode data may take longer.
-  constexpr std::uint64_t short_message = 4096;
-  if (of.tensor.size <= short_message && !of.by_ranges) return tensor_data(archive, of.tensor);
-  return without_gil([&] { return tensor_data(archive, of.tensor); });
-}
-
-/// Returns `make(shape, dtype, buffer)`, where `dtypes` has the type by its number. None where it has none, and for
-/// tensors that NumPy may refuse or cannot view as they are: no bytes, more dimensions than NumPy 1 has, or an address
-/// that is not a multiple of an element's size.
-nb::object array_of(const Archive& archive, const OwnedTensor& of, const nb::list& dtypes, const nb::callable& make) {
-  constexpr std::size_t most_dimensions = 32;
-  const StoredTensor& tensor = of.tensor;
-  const auto number = static_cast<std::size_t>(tensor.type);
-  const std::size_t width = bits_per_element(tensor.type) / 8;
-  if (width == 0 || number >= dtypes.size() || dtypes[number].is_none()) return nb::none();
-  ByteSpan data = data_of(archive, of);
-  const auto address = reinterpret_cast<std::uintptr_t>(data.bytes().data());
-  if (data.size() == 0 || tensor.dims.size() > most_dimensions || address % width != 0) return nb::none();
-  return make(shape_of(tensor.dims), dtypes[number], std::move(data));
 }
 
 nb::dict metadata_of(const Archive& archive) {
@@ -182,16 +126,6 @@ nb::list names_found(const Find& find) {
   return names;
 }
 
-void bind_tensor(nb::module_& module) {
-  nb::class_<OwnedTensor>(module, "StoredTensor")
-      .def_prop_ro("name", [](const OwnedTensor& of) { return text(of.tensor.name); })
-      .def_prop_ro("site", [](const OwnedTensor& of) { return text(of.tensor.site); })
-      .def_prop_ro("output", [](const OwnedTensor& of) { return text(of.tensor.output); })
-      .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
-      .def_prop_ro("bits", [](const OwnedTensor& of) { return bits_per_element(of.tensor.type); })
-      .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
-}
-
 // --- archives that Python code reads ---
 
 RangedArchive open_ranges(nb::callable read, std::uint64_t size, std::string name) {
@@ -234,7 +168,7 @@ nb::list outline(const RangedArchive& archive) {
 void bind_ranged(nb::module_& module) {
   nb::class_<RangedArchive, Archive>(module, "RangedArchive")
       .def_static("open_ranges", open_ranges)
-      .def("tensors", tensor_list<true>)
+      .def("tensors", [](const RangedArchive& archive) { return tensor_list(archive, true); })
       .def("metadata", metadata_of)
       .def("bytes",
            [](const RangedArchive& archive, const std::string& name) {
@@ -257,78 +191,10 @@ void bind_ranged(nb::module_& module) {
       .def("read_entries", read_entries);
 }
 
-// --- models ---
-
-ModelReader read_path(const std::filesystem::path& path, const LoadOptions& options) {
-  const LoadOptions load = options;  // a copy: without the GIL, other threads may change the object
-  return without_gil([&] { return ModelReader(Archive::open(path), load); });
-}
-
-ModelReader read_buffer(const nb::object& object, const LoadOptions& options) {
-  HeldBuffer held = hold_buffer(object);
-  const LoadOptions load = options;
-  return without_gil([&] { return ModelReader(Archive::open(held.bytes, std::move(held.owner)), load); });
-}
-
-/// Returns steps as Python has them: tuples of a field's name and the index in a repeated field, else None.
-nb::tuple as_tuple(std::span<const FieldStep> steps) {
-  nb::list path;
-  for (const FieldStep& step : steps) {
-    path.append(nb::make_tuple(text(step.field), step.index ? nb::object(nb::int_(*step.index)) : nb::none()));
-  }
-  return nb::tuple(path);
-}
-
-/// Returns the steps to each tensor, in the order of `tensor_list`.
-nb::list steps_list(const Archive& archive) {
-  nb::list list;
-  for (const auto& steps : without_gil([&] { return steps_of_tensors(archive); })) list.append(as_tuple(steps));
-  return list;
-}
-
-void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
-  reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) { visit(index, as_tuple(steps)); });
-}
-
-/// Returns a new object of `size` bytes, into which `fill` copies the pieces that its sink gets.
-template <typename Fill>
-nb::object copied_bytes(std::uint64_t size, const Fill& fill) {
-  const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-  if (!bytes) throw nb::python_error();
-  char* target = PyBytes_AsString(bytes.ptr());
-  without_gil([&] {
-    fill([&target](Bytes piece) {
-      std::memcpy(target, piece.data(), piece.size());
-      target += piece.size();
-    });
-  });
-  return bytes;
-}
-
 /// Returns a copy of the entry, whose CRC-32 was compared.
 nb::object copy_of_entry(const Archive& archive, const std::string& name) {
   const ArchiveEntry entry = entry_of(archive, name);
   return copied_bytes(entry.size, [&](const ByteSink& sink) { archive.copy(entry, sink); });
-}
-
-nb::object read_tensor(const ModelReader& reader, std::size_t index) {
-  if (index >= reader.size()) throw nb::index_error("the model has no external tensor with this index");
-  return copied_bytes(reader.size_of(index), [&](const ByteSink& sink) { reader.read(index, sink); });
-}
-
-void bind_reader(nb::module_& module) {
-  nb::class_<ModelReader>(module, "ModelReader")
-      .def_static("open", read_path)
-      .def_static("open_buffer", read_buffer)
-      .def("model",
-           [](const ModelReader& reader) {
-             const Bytes model = reader.model();
-             return nb::bytes(model.data(), model.size());
-           })
-      .def("__len__", &ModelReader::size)
-      .def("size_of", &ModelReader::size_of)
-      .def("for_each", visit_tensors)
-      .def("read", read_tensor);
 }
 
 }  // namespace
@@ -338,10 +204,7 @@ void bind_archive(nb::module_& module) {
       .value("none", Prefetch::none)
       .value("will_need", Prefetch::will_need)
       .value("populate", Prefetch::populate);
-  // Pooled, because each array has one, and many programs keep only one array at a time.
-  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots), nb::pooled()).def("__len__", &ByteSpan::size);
-  bind_tensor(module);
-  bind_reader(module);
+  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots)).def("__len__", &ByteSpan::size);
   module.def("is_zip", [](const nb::object& object) { return looks_like_zip(hold_buffer(object).bytes); });
   const auto borrowed = [](const Archive& archive, Bytes bytes) { return ByteSpan::borrow(bytes, archive.owner()); };
   nb::class_<Archive>(module, "Archive")
@@ -357,12 +220,13 @@ void bind_archive(nb::module_& module) {
              return names;
            })
       .def("entries", entry_list)
-      .def("tensors", tensor_list<false>)
+      .def("tensors", [](const Archive& archive) { return tensor_list(archive, false); })
       .def("steps", steps_list)
       .def("copy", copy_of_entry)
       .def("entry_of", entry_name)
       .def("data", data_of)
-      .def("array", array_of)
+      .def("arrays", arrays_of, nb::arg("closed"), nb::arg("dtypes"), nb::arg("view"), nb::arg("convert"),
+           nb::arg("before") = nb::none())
       .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
       .def("graphs", [](const Archive& of) { return names_found([&] { return of.graphs(); }); })
       .def("graph", [](const Archive& of, const std::string& name) { return of.graph(name); })

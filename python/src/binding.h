@@ -10,6 +10,8 @@ namespace nb = nanobind;
 
 void bind_errors(nb::module_& module);
 void bind_archive(nb::module_& module);
+void bind_tensors(nb::module_& module);
+void bind_model_stream(nb::module_& module);
 void bind_options(nb::module_& module);
 void bind_conversions(nb::module_& module);
 void bind_writers(nb::module_& module);

@@ -21,6 +21,8 @@ NB_MODULE(_core, module) {
   module.attr("version") = ONNXAR_VERSION_STRING;
   bind_errors(module);
   bind_archive(module);
+  bind_tensors(module);
+  bind_model_stream(module);
   bind_options(module);
   bind_conversions(module);
   bind_writers(module);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "binding.h"
+#include "onnxar/bytes.h"
 
 namespace onnxar::python {
 
@@ -14,5 +16,8 @@ namespace onnxar::python {
 nb::object text(std::string_view text);
 
 nb::tuple shape_of(const std::vector<std::int64_t>& dims);
+
+/// Returns bytes of this size, into which `fill`, without the interpreter's lock, copies the pieces that its sink gets.
+nb::object copied_bytes(std::uint64_t size, const std::function<void(const ByteSink&)>& fill);
 
 }  // namespace onnxar::python

@@ -45,7 +45,7 @@ class Consolidation(ArchiveTest):
         archive = onnxar.open(data)
         error = self.refused("zip.data.crc", archive.consolidate)
         self.assertEqual(error.entry, "w")
-        self.assertEqual(archive._consolidated, {})
+        self.assertEqual(archive._maker.replaced, {})
 
     def test_consolidate_refuses_bytes_that_change(self):
         data = bytearray(self.path.read_bytes())
@@ -61,7 +61,7 @@ class Consolidation(ArchiveTest):
         with unittest.mock.patch.object(_dtypes, "as_array", as_array_of_other_bytes), self.assertRaises(onnxar.Error) as raised:
             archive.consolidate(threshold=4096)
         self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
-        self.assertEqual(archive._consolidated, {})
+        self.assertEqual(archive._maker.replaced, {})
 
     def test_impossible_numbers_are_named(self):
         with onnxar.open(self.path) as archive:

@@ -197,15 +197,21 @@ class Ways(GuardedTest):
     def test_each_method_of_the_handle_verifies_by_itself(self):
         path = self.written(self.changed("w"))
         for name, call in {
-            "data": lambda handle, w: handle.data(w), "array": lambda handle, w: handle.array(w, [], print),
+            "data": lambda handle, w: handle.data(w), "arrays": lambda handle, w: handle.arrays(print, [], print, print).make("w", w),
             "bytes": lambda handle, w: handle.bytes("w"), "resolve": lambda handle, w: handle.resolve("w"),
             "verify": lambda handle, w: handle.verify("w"), "file": lambda handle, w: handle.file(),
             "verify_entries": lambda handle, w: handle.verify_entries(["w"]), "digest": lambda handle, w: handle.digest(0, None),
             "verify_all": lambda handle, w: handle.verify_all(0, None),
         }.items():  # fmt: skip
             with self.subTest(name), onnxar.open(path, verify=self.known) as archive:
-                (stored,) = [tensor for tensor in archive._handle.tensors() if tensor.name == "w"]
+                (stored,) = [tensor for tensor in archive._handle.tensors()[0] if tensor.name == "w"]
                 self.wrong("w", call, archive._handle, stored)
+
+    def test_base_of_an_array_has_no_other_bytes(self):
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(memoryview(archive["w"].base).nbytes, self.path.stat().st_size)
+        with onnxar.open(self.path, verify=self.known) as archive:
+            self.assertEqual(memoryview(archive["w"].base).nbytes, archive["w"].nbytes)
 
     def test_what_is_not_guarded_is_refused(self):
         with onnxar.open(self.path, verify=self.known) as archive:
