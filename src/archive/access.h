@@ -14,7 +14,7 @@
 
 #include "archive/archive_file.h"
 #include "archive/entry_reader.h"
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "base/byte_range.h"
+#include "base/memory.h"
+
 namespace onnxar {
 
 zip::Need ArchiveFile::needs() const {

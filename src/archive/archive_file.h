@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "base/checked.h"
-#include "base/memory.h"
+#include "base/byte_range.h"
 #include "base/parallel.h"
+#include "base/ranged_memory.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 

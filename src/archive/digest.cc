@@ -10,6 +10,7 @@
 #include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/sha256.h"
 #include "base/sources.h"
 #include "base/text.h"

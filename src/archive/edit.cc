@@ -24,6 +24,7 @@
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
+#include "base/paths.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnx/sites.h"

@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "base/byte_range.h"
+
 namespace onnxar {
 
 base::ByteRange EntryReader::whole(std::size_t index) const noexcept {

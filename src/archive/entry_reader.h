@@ -6,7 +6,7 @@
 #include <span>
 
 #include "archive/archive_file.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 

@@ -6,6 +6,7 @@
 
 #include "archive/access.h"
 #include "archive/evidence.h"
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/errors.h"

@@ -11,8 +11,11 @@
 
 #include "archive/access.h"
 #include "archive/file_kind.h"
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"
+#include "base/file_lock.h"
+#include "base/file_origin.h"
 #include "base/open_file.h"
 #include "base/text.h"
 #include "os/file.h"

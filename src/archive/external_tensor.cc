@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/text.h"
 #include "onnx/tensor_view.h"
 

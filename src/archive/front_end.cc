@@ -13,6 +13,8 @@
 #include "archive/opening.h"
 #include "base/buffered_output.h"
 #include "base/errors.h"
+#include "base/extended_files.h"
+#include "base/file_origin.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"

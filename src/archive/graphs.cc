@@ -12,7 +12,7 @@
 #include "archive/keys.h"
 #include "base/crc32.h"
 #include "base/errors.h"
-#include "base/keyed_hash.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
 #include "zip/name_index.h"

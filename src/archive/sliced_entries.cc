@@ -4,7 +4,7 @@
 #include "archive/access.h"
 #include "archive/entry_source.h"
 #include "archive/opening.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "zip/format.h"
 
 namespace onnxar {

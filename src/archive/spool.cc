@@ -1,6 +1,7 @@
 // Writes inflated entries to a nameless file, which is mapped once.
 #include "archive/spool.h"
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "zip/format.h"
 

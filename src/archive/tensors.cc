@@ -10,6 +10,7 @@
 #include "archive/evidence.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/errors.h"
 #include "onnxar/error.h"

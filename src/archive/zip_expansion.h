@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/checked.h"
+#include "base/byte_budget.h"
 #include "onnxar/error.h"
 #include "zip/foreign_directory.h"
 

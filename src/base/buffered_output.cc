@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/file_origin.h"
 #include "base/little_endian.h"
 
 namespace onnxar::base {

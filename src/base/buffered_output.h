@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/parallel.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-#include "base/errors.h"
+#include "base/sources.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -1,4 +1,4 @@
-// Makes the error messages of checked arithmetic.
+// Refuses sizes that do not fit in memory.
 #include "base/checked.h"
 
 #include "base/text.h"
@@ -13,13 +13,6 @@ void refuse_address_space(std::uint64_t number, const std::filesystem::path& pat
                          ? "use a 64-bit one"
                          : "if the size is right, raise the process's limit of addresses (`ulimit -v`)"),
               {}, path);
-}
-
-std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
-                        std::uint64_t size) {
-  const std::string range =
-      length ? concat("offset ", offset, " and length ", *length, " leave ") : concat("offset ", offset, " leaves ");
-  return concat(range, whole, " of ", size, " bytes");
 }
 
 }  // namespace onnxar::base

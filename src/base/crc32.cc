@@ -11,8 +11,8 @@
 #include <isa-l.h>
 #endif
 
-#include "base/checked.h"
 #include "base/crc32_fold.h"
+#include "base/memory.h"
 
 namespace onnxar::base {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
+#include "base/memory.h"
 #include "os/process.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

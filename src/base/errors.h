@@ -3,26 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "base/mapped_file.h"
-#include "base/text.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
-
-// Checks the functions that callers pass.
-
-/// Throws usage.argument if the function is empty; calling it later would throw std::bad_function_call in the middle of
-/// the work. `what` names it in the message: "the function that takes the bytes".
-template <typename Signature>
-void check_callable(const std::function<Signature>& function, std::string_view what) {
-  if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
-}
 
 /// Holds the context that is added. Empty parts add nothing.
 struct Annotation {

@@ -1,10 +1,7 @@
-// Makes the random key of this process, and compares the bytes of a source with others.
+// Makes the random key of this process.
 #include "base/keyed_hash.h"
 
-#include <cstring>
 #include <random>
-
-#include "onnxar/bytes.h"
 
 namespace onnxar::base {
 namespace {
@@ -20,16 +17,6 @@ std::uint64_t random_word() {
 const SipHash::Key& process_key() {
   static const SipHash::Key key{random_word(), random_word()};
   return key;
-}
-
-bool has_bytes(const ByteSource& source, Bytes bytes) {
-  bool same = true;
-  source.read([&](Bytes piece) {
-    // A sink can stop the source early only by an exception, which the library would rethrow.
-    same = same && (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
-    bytes = bytes.subspan(piece.size());
-  });
-  return same;
 }
 
 }  // namespace onnxar::base

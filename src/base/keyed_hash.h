@@ -124,8 +124,4 @@ using KeyedMap = std::unordered_map<Key, Value, KeyedHash, std::equal_to<>>;
 template <typename Key>
 using KeyedSet = std::unordered_set<Key, KeyedHash, std::equal_to<>>;
 
-/// True if `source` hands out exactly these bytes. REQUIRES: source.size() == bytes.size(). Throws what the source
-/// throws.
-bool has_bytes(const ByteSource& source, Bytes bytes);
-
 }  // namespace onnxar::base

@@ -1,10 +1,9 @@
-// Opens, examines, reads and locks files, and throws errors that name the path.
+// Opens, examines and reads files, and throws errors that name the path.
 #include "base/open_file.h"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/bytes.h"
@@ -55,36 +54,6 @@ os::File duplicate(os::Handle file) {
   return other;
 }
 
-std::filesystem::path real_path(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::filesystem::path real = os::real_path(path, failed);
-  if (failed) throw system_error(failed, "cannot open", path);
-  return real;
-}
-
-std::filesystem::file_status link_status(const std::filesystem::path& path) {
-  std::error_code failed;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
-  if (status.type() == std::filesystem::file_type::none) throw system_error(failed, "cannot examine", path);
-  return status;
-}
-
-std::filesystem::path absolute_path(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::filesystem::path absolute = std::filesystem::absolute(path, failed);
-  if (failed) throw system_error(failed, "cannot find", path);
-  return absolute;
-}
-
-std::filesystem::path temporary_folder() {
-  std::error_code failed;
-  std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  if (failed) {
-    throw system_error(failed, "cannot use the folder for temporary files (set TMPDIR to a folder)", {});
-  }
-  return folder;
-}
-
 ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
   std::error_code failed;
   const os::FileStatus status = os::status_of(file, failed);
@@ -116,43 +85,6 @@ void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offs
   }
 }
 
-std::optional<os::FileStatus> status_if_there(const std::filesystem::path& path) {
-  std::error_code failed;
-  const os::FileStatus status = os::status_of(path, failed);
-  if (os::reason_of(failed) == os::Reason::not_found) return std::nullopt;
-  if (failed) throw system_error(failed, "cannot examine", path);
-  return status;
-}
-
-bool are_same(const std::filesystem::path& one, const std::filesystem::path& other) {
-  const auto first = status_if_there(one);
-  const auto second = status_if_there(other);
-  return first && second && first->identity == second->identity;
-}
-
-bool leads_to(const std::filesystem::path& path, os::Handle file) {
-  const auto there = status_if_there(path);
-  std::error_code failed;
-  const os::FileStatus status = os::status_of(file, failed);
-  if (failed) throw system_error(failed, "cannot examine", path);
-  return there && there->identity == status.identity;
-}
-
-bool is_folder(const std::filesystem::path& path) {
-  const auto status = status_if_there(path);
-  return status && status->kind == os::FileKind::folder;
-}
-
-std::filesystem::path named_folder(const std::filesystem::path& folder) {
-  // `folder/` has the parent path `folder`; only the root is its own parent.
-  return folder.has_filename() || folder == folder.root_path() ? folder : folder.parent_path();
-}
-
-void expect_no_file(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(link_status(path))) return;
-  throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
-}
-
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path) {
   const std::string reason = failed.message();
   const auto of = [&](Code code, std::string_view why, Advice advice = {}) {
@@ -179,50 +111,6 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
 
 Error changed_while_read(const std::filesystem::path& path) {
   return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
-}
-
-Error being_edited(const std::filesystem::path& path) {
-  return {Code::archive_busy,
-          "the archive is being edited, by another process or by an editor of this one; try again when that edit has "
-          "ended",
-          {},
-          path};
-}
-
-os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
-                               std::error_code& failed) {
-  using namespace std::chrono_literals;
-  constexpr auto step = 10ms;  // flock cannot wait with a time limit
-  for (auto patience = 1000ms; patience > 0ms; patience -= step) {
-    const os::Locking locking = os::try_lock(file, lock, failed);
-    if (locking != os::Locking::busy) return locking;
-    std::this_thread::sleep_for(step);
-  }
-  throw being_edited(path);
-}
-
-os::File lock_for_replacing(const std::filesystem::path& path) {
-  while (true) {
-    const auto there = status_if_there(path);
-    if (!there || there->kind != os::FileKind::regular) break;
-    std::error_code failed;
-    os::File file = os::open(path, os::Access::read, failed);
-    if (os::reason_of(failed) == os::Reason::not_found) continue;  // it was removed meanwhile
-    // A file that may not be read may not be edited either, so it needs no lock. After other errors (no free
-    // descriptor, a fault of the disk) an edit may be in progress, and it would be lost.
-    if (os::reason_of(failed) == os::Reason::permission) break;
-    if (failed) throw system_error(failed, "cannot lock", path);
-    // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.
-    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
-    if (leads_to(path, file)) return file;
-  }
-  return {};
-}
-
-void renew_lock(os::File& lock, const std::filesystem::path& path) {
-  if (lock.valid() && leads_to(path, lock)) return;
-  os::File now = lock_for_replacing(path);
-  if (now.valid()) lock = std::move(now);  // invalid if the folder was moved with the locked file
 }
 
 }  // namespace onnxar::base

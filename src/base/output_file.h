@@ -8,33 +8,16 @@
 #include <optional>
 #include <string>
 
+#include "base/file_origin.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
+#include "base/output_name.h"
 #include "base/output_target.h"
 #include "onnxar/bytes.h"
 #include "os/file.h"
 
 namespace onnxar::base {
-
-// Records files that are being extended, so that a signal handler can cut them back.
-
-/// Truncates all files that are being extended to their old sizes, and makes `is_abandoned` true. Records at most 16
-/// files at a time; further ones stay extended. First waits, for 2 s at most, until the `ExtendingWrite`s of other
-/// threads have ended. Safe in signal handlers: only makes system calls and uses lock-free atomics.
-void cut_back_extended_files() noexcept;
-/// True if the process is about to end. A thread that writes to a recorded file must then stop.
-bool is_abandoned() noexcept;
-
-/// Marks that this thread is writing. Must live from before the call of `is_abandoned` until the write has ended. A
-/// thread may have one at a time. `cut_back_extended_files` waits for at most 64 threads.
-class ExtendingWrite {
- public:
-  ExtendingWrite() noexcept;
-  ExtendingWrite(const ExtendingWrite&) = delete;
-  ExtendingWrite& operator=(const ExtendingWrite&) = delete;
-  ~ExtendingWrite();
-};
 
 enum class Sync : std::uint8_t { none, full };
 

@@ -1,4 +1,4 @@
-// Runs loops on several threads.
+// Runs work on other threads: a thread that is joined, and loops on several threads.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace onnxar::base {
 
-// Joins a thread in the destructor, like std::jthread, which libc++ 19 has only with a special flag.
+/// Joins a thread in the destructor, like std::jthread, which libc++ 19 has only with a special flag.
 
 class JoinedThread {
  public:

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/byte_range.h"
+
 namespace onnxar::base {
 
 void RangeSet::add(const ByteRange& range) {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 
 namespace onnxar::base {
 

@@ -1,7 +1,7 @@
-// Checks how many bytes a caller's source delivers, and reports the progress of reading.
+// Checks how many bytes a caller's source delivers, and gathers and compares its bytes.
 #include "base/sources.h"
 
-#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -9,11 +9,6 @@
 #include "base/text.h"
 
 namespace onnxar::base {
-namespace {
-
-constexpr std::uint64_t step = 16U << 20U;  // cheap enough, and a progress bar still moves many times a second
-
-}  // namespace
 
 std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place, std::uint64_t limit) {
   const auto sum = checked_add(total, size);
@@ -52,38 +47,6 @@ void ExactSource::read(const ByteSink& sink) const {
   if (left != 0) refuse("shorter");
 }
 
-void Progress::pass(Bytes bytes, const ByteSink& sink) {
-  if (!tell_) {
-    sink(bytes);
-    return;
-  }
-  while (!bytes.empty()) {
-    const Bytes piece = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), step - (done_ - told_))));
-    sink(piece);
-    add(piece.size());
-    bytes = bytes.subspan(piece.size());
-  }
-}
-
-void Progress::add(std::uint64_t bytes) {
-  done_ += bytes;
-  // The last call reports that the work is done, even if fewer bytes than a step are left.
-  if (!tell_ || (done_ - told_ < step && done_ != total_)) return;
-  told_ = done_;
-  tell_(done_, total_);
-}
-
-void Progress::finish() {
-  if (done_ != total_) add(total_ - done_);
-}
-
-void SharedProgress::add(std::uint64_t bytes) {
-  done_ += bytes;
-  if (std::this_thread::get_id() != owner_) return;
-  const std::uint64_t done = done_;
-  progress_.add(done - std::exchange(reported_, done));
-}
-
 std::optional<Bytes> in_one_piece(const ByteSource& source) {
   std::optional<Bytes> whole;
   source.locate([&](const Location& run) {
@@ -97,6 +60,16 @@ std::vector<std::byte> gathered(const ByteSource& source) {
   all.reserve(in_memory(source.size()));
   source.read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
   return all;
+}
+
+bool has_bytes(const ByteSource& source, Bytes bytes) {
+  bool same = true;
+  source.read([&](Bytes piece) {
+    // A sink can stop the source early only by an exception, which the library would rethrow.
+    same = same && (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
+    bytes = bytes.subspan(piece.size());
+  });
+  return same;
 }
 
 }  // namespace onnxar::base

@@ -1,20 +1,26 @@
-// Checks what callers' sources announce, reports the progress of reading them, and gathers their bytes.
+// Checks the functions and sources that callers pass, and gathers and compares the bytes of sources.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
 
-// Adds sizes that sources announce.
+/// Throws usage.argument if the function is empty; calling it later would throw std::bad_function_call in the middle of
+/// the work. `what` names it in the message: "the function that takes the bytes".
+template <typename Signature>
+void check_callable(const std::function<Signature>& function, std::string_view what) {
+  if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
+}
 
 /// The largest sum: twice the largest entry of an archive. That leaves room for messages, names and padding, and keeps
 /// offsets below 2^63, as file systems require.
@@ -50,65 +56,15 @@ class ExactSource final : public ByteSource {
   Place place_;
 };
 
-// Reports the progress of long work to the caller.
-
-/// Counts the bytes that are written or read. Not synchronised.
-class Progress {
- public:
-  /// `tell` may be empty, and must outlive this object. `total` is the number of bytes of the work.
-  Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
-
-  /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
-  void pass(Bytes bytes, const ByteSink& sink);
-
-  /// Counts `bytes` bytes, and calls `tell` if that completes a step or the work.
-  void add(std::uint64_t bytes);
-  /// Calls `tell` for the end of the work, unless that was done before.
-  void finish();
-
- private:
-  const ProgressCallback& tell_;
-  std::uint64_t total_;
-  std::uint64_t done_ = 0;
-  std::uint64_t told_ = 0;
-};
-
-/// Counts bytes on any thread, and reports them on the thread that created this object.
-class SharedProgress {
- public:
-  SharedProgress(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
-
-  void add(std::uint64_t bytes);
-  /// Calls Progress::finish. Must be called on the thread that created this object.
-  void finish() { progress_.finish(); }
-
- private:
-  Progress progress_;
-  std::atomic<std::uint64_t> done_ = 0;
-  std::uint64_t reported_ = 0;
-  std::thread::id owner_ = std::this_thread::get_id();
-};
-
-/// Counts the bytes of a source while they are read. Source and progress must outlive it.
-class CountedSource final : public ByteSource {
- public:
-  CountedSource(const ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
-  [[nodiscard]] std::uint64_t size() const override { return source_.size(); }
-  void read(const ByteSink& sink) const override {
-    source_.read([&](Bytes bytes) { progress_.pass(bytes, sink); });
-  }
-  void locate(const std::function<void(const Location&)>& visit) const override { source_.locate(visit); }
-
- private:
-  const ByteSource& source_;
-  Progress& progress_;
-};
-
 /// Returns a view of the bytes of a source if they lie in memory in one piece; nothing if they do not, or if the source
 /// is empty.
 std::optional<Bytes> in_one_piece(const ByteSource& source);
 
 /// Returns a copy of all bytes of a source. Throws std::bad_alloc, and what the source throws.
 std::vector<std::byte> gathered(const ByteSource& source);
+
+/// True if `source` hands out exactly these bytes. REQUIRES: source.size() == bytes.size(). Throws what the source
+/// throws.
+bool has_bytes(const ByteSource& source, Bytes bytes);
 
 }  // namespace onnxar::base

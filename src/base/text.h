@@ -1,4 +1,4 @@
-// Formats numbers and names for messages, and classifies the characters of names.
+// Formats text for messages, and classifies and folds ASCII characters.
 #pragma once
 
 #include <concepts>
@@ -9,43 +9,6 @@
 #include <string_view>
 
 namespace onnxar::base {
-
-// Decodes strict UTF-8: no overlong forms, no surrogates, no code points above U+10FFFF (Unicode 15, table 3-7).
-
-/// Returns the length (1 to 4) of the well-formed sequence at the front of `text`; 0 if it does not begin with one.
-std::size_t utf8_sequence_length(std::string_view text) noexcept;
-
-/// Returns the code point at the front of `text`; 0 if the sequence is not well-formed.
-char32_t utf8_code_point(std::string_view text) noexcept;
-
-/// Returns the first `most` bytes, or up to 3 fewer so that no character is cut.
-std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept;
-
-/// True if `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
-/// bytes in UTF-8; some terminals obey them too.
-bool begins_with_control(std::string_view text) noexcept;
-
-bool is_utf8(std::string_view text) noexcept;
-
-// Tests eight ASCII characters at once, in a 64-bit word.
-
-constexpr std::uint64_t every_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101ULL; }
-
-/// Returns a word in which the top bit is set for exactly the bytes from `first` to `last`; bytes from 0x80 on never
-/// match. For a byte below 0x80, adding 0x80 - first sets the top bit if the byte is at least `first`, and adding 0x7f
-/// - last sets it if the byte is above `last`. The sums stay below 0x100, so no byte carries into the next one.
-constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, unsigned char last) noexcept {
-  const std::uint64_t low_bits = word & every_byte(0x7f);
-  const std::uint64_t from_first = low_bits + every_byte(0x80U - first);
-  const std::uint64_t beyond_last = low_bits + every_byte(0x7fU - last);
-  return (from_first ^ beyond_last) & ~word & every_byte(0x80);
-}
-
-/// Returns the word with ASCII capitals in lower case.
-constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
-  // 0x80 >> 2 is 0x20, the bit that lower-case letters have and capitals do not.
-  return word | (bytes_between(word, 'A', 'Z') >> 2U);
-}
 
 /// Returns the number as `0x40`.
 std::string hex(std::uint64_t value);
@@ -68,6 +31,25 @@ constexpr bool is_letter(char c) noexcept { return is_capital(c) || (c >= 'a' &&
 constexpr char folded(char c) noexcept { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 /// Returns the text with each ASCII capital in lower case.
 std::string folded_copy(std::string_view text);
+/// Returns the word in which every byte is `byte`.
+constexpr std::uint64_t every_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101ULL; }
+
+/// Returns a word in which the top bit is set for exactly the bytes from `first` to `last`; bytes from 0x80 on never
+/// match. For a byte below 0x80, adding 0x80 - first sets the top bit if the byte is at least `first`, and adding 0x7f
+/// - last sets it if the byte is above `last`. The sums stay below 0x100, so no byte carries into the next one.
+constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, unsigned char last) noexcept {
+  const std::uint64_t low_bits = word & every_byte(0x7f);
+  const std::uint64_t from_first = low_bits + every_byte(0x80U - first);
+  const std::uint64_t beyond_last = low_bits + every_byte(0x7fU - last);
+  return (from_first ^ beyond_last) & ~word & every_byte(0x80);
+}
+
+/// Returns the word of eight characters with ASCII capitals in lower case.
+constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
+  // 0x80 >> 2 is 0x20, the bit that lower-case letters have and capitals do not.
+  return word | (bytes_between(word, 'A', 'Z') >> 2U);
+}
+
 /// True for an ASCII letter, a digit or an underscore.
 constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
 

@@ -8,7 +8,7 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "convert/package_files.h"
 
 namespace onnxar {

@@ -11,7 +11,7 @@
 #include "archive/opened_input.h"
 #include "base/open_file.h"
 #include "base/parallel.h"
-#include "base/sources.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "convert/model_check.h"
 #include "convert/open.h"

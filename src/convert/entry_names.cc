@@ -12,6 +12,7 @@
 
 #include "archive/keys.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "zip/name_index.h"

@@ -9,7 +9,7 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/opening.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_budget.h"
 #include "convert/loaded_model.h"
 #include "convert/payload.h"
 #include "onnxar/bytes.h"

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "archive/file_kind.h"
-#include "base/checked.h"
-#include "base/folder.h"
+#include "base/beneath.h"
+#include "base/byte_range.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "archive/graphs.h"
+#include "base/file_origin.h"
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
 #include "onnxar/bytes.h"

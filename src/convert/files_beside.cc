@@ -11,7 +11,7 @@
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "base/keyed_hash.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/open.h"

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/crc32.h"
+#include "base/file_origin.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "os/names.h"

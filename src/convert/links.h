@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "archive/graphs.h"
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "convert/model_source.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"

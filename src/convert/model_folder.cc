@@ -11,10 +11,11 @@
 
 #include "archive/file_kind.h"
 #include "archive/keys.h"
-#include "base/folder.h"
+#include "base/beneath.h"
 #include "base/glob.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "convert/model_source.h"
 #include "convert/whole_file.h"

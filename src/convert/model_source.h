@@ -12,7 +12,7 @@
 
 #include "archive/evidence.h"
 #include "base/errors.h"
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "convert/payload.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"

@@ -9,6 +9,7 @@
 #include "archive/evidence.h"
 #include "archive/file_kind.h"
 #include "base/errors.h"
+#include "base/file_origin.h"
 #include "base/text.h"
 #include "convert/foreign_source.h"
 #include "convert/package_files.h"

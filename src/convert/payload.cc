@@ -1,6 +1,7 @@
 // Makes payloads of bytes in memory, and identifies data by its place or its source.
 #include "convert/payload.h"
 
+#include "base/file_origin.h"
 #include "base/sources.h"
 
 namespace onnxar {

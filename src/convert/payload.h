@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "onnx/external_data.h"
 #include "onnxar/bytes.h"
 

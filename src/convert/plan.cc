@@ -11,7 +11,7 @@
 #include "archive/keys.h"
 #include "base/checked.h"
 #include "base/errors.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/duplicates.h"

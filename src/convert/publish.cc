@@ -11,6 +11,8 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/open_file.h"
+#include "base/output_name.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "os/names.h"
 

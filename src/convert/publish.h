@@ -17,6 +17,7 @@
 #include "base/folder.h"
 #include "base/keyed_hash.h"
 #include "base/output_file.h"
+#include "base/output_name.h"
 #include "base/output_target.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"

@@ -14,6 +14,7 @@
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "archive/opening.h"
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/errors.h"

@@ -22,6 +22,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
+#include "base/progress.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/companions.h"

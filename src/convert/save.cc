@@ -21,6 +21,7 @@
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/output_target.h"
+#include "base/progress.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/checksum.h"

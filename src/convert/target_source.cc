@@ -17,7 +17,7 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "base/checked.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/links.h"

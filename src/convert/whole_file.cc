@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/file_origin.h"
 #include "base/open_file.h"
 
 namespace onnxar {

@@ -2,6 +2,7 @@
 #include "archive/evidence.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/open.h"

@@ -18,7 +18,7 @@
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "convert/open.h"
 #include "model/front_end.h"

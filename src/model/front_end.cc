@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/errors.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 

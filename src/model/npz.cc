@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/little_endian.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "archive/file_kind.h"
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/json.h"
 #include "base/little_endian.h"
 #include "base/text.h"

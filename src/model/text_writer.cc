@@ -19,6 +19,7 @@
 
 #include "archive/graphs.h"
 #include "base/errors.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "convert/duplicates.h"
 #include "convert/expansion.h"

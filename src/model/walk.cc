@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/sources.h"
 #include "base/text.h"
 #include "model/messages.h"
 #include "onnx/sites.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"

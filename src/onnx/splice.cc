@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/sources.h"
 #include "onnx/wire.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {

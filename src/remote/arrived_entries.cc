@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/parallel.h"
 #include "zip/shared_checks.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "remote/part_file.h"

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/remote.h"
 #include "remote/request.h"
 

@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
+#include "base/output_name.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/output_file.h"
 #include "base/output_target.h"
 #include "base/range_set.h"

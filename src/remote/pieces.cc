@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/byte_range.h"
+
 namespace onnxar {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar {

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "onnxar/error.h"

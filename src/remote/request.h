@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "remote/address.h"

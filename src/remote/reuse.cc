@@ -11,12 +11,14 @@
 #include "archive/access.h"
 #include "archive/evidence.h"
 #include "archive/opening.h"
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/memory.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "remote/pieces.h"
 
 namespace onnxar {

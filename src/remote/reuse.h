@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/sources.h"
+#include "base/progress.h"
 #include "onnxar/archive.h"
 #include "onnxar/remote.h"
 #include "os/file.h"

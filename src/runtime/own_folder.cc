@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/bytes.h"
 #include "os/error.h"

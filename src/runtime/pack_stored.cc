@@ -11,7 +11,7 @@
 
 #include "base/errors.h"
 #include "base/mapped_file.h"
-#include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnx/external_data.h"

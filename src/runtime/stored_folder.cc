@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "onnxar/archive.h"
 #include "onnxar/stored_model.h"
 #include "os/names.h"

@@ -17,6 +17,7 @@
 #include "base/open_file.h"
 #include "base/output_target.h"
 #include "base/path_state.h"
+#include "base/paths.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "convert/links.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "onnxar/bytes.h"
 #include "zip/central_header.h"
 #include "zip/end_records.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/file_origin.h"
 #include "base/little_endian.h"
-#include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/directory.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
 #include "zip/foreign_headers.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/checked.h"
+#include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
 #include "base/text.h"

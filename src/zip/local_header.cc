@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -54,11 +53,7 @@ class NameIndex {
   }
 
   /// Returns the hash of a name that will be inserted, and begins to load its slot from memory.
-  [[nodiscard]] std::uint64_t announce(std::string_view name) const {
-    const std::uint64_t hash = hash_of(name);
-    base::prefetch_line(slots_.data() + (hash & mask_));
-    return hash;
-  }
+  [[nodiscard]] std::uint64_t announce(std::string_view name) const;
 
   /// Returns the index of `name`, compared exactly.
   template <typename NameOf>

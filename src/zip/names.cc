@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "os/names.h"
 #include "zip/format.h"
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "base/byte_range.h"
+#include "base/ranged_memory.h"
 #include "onnxar/archive.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "archive/opening.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/emulation.h"

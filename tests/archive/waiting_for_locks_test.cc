@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "archive/opening.h"
+#include "base/file_lock.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

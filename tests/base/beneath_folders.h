@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/folder.h"
+#include "base/beneath.h"
 #include "base/mapped_file.h"
 #include "os/error.h"
 #include "support/special_files.h"

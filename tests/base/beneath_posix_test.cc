@@ -11,6 +11,7 @@
 #include <iostream>
 #include <string>
 
+#include "base/beneath.h"
 #include "beneath_folders.h"
 #include "support/emulation.h"
 #include "support/posix/child_process.h"

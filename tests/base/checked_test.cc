@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "support/refusal.h"
-#include "support/wire_builder.h"
 
 namespace onnxar::testing {
 namespace {
@@ -30,45 +29,6 @@ TEST(Checked, ProductsEndAtTheLargestNumber) {
   EXPECT_FALSE(base::checked_multiply(largest, 2));
 }
 
-TEST(Checked, RangesEqualTheirDefinitionForSmallNumbers) {
-  for (std::uint64_t size = 0; size < 6; ++size) {
-    for (std::uint64_t offset = 0; offset < 8; ++offset) {
-      for (std::uint64_t length = 0; length < 8; ++length) {
-        EXPECT_EQ(base::in_range(offset, length, size), offset + length <= size);
-      }
-    }
-  }
-}
-
-TEST(Checked, RangesDoNotWrap) {
-  EXPECT_FALSE(base::in_range(largest, 2, 100));
-  EXPECT_FALSE(base::in_range(2, largest, 100));
-  EXPECT_FALSE(base::in_range(largest, largest, 100));
-  EXPECT_FALSE(base::in_range(101, largest - 100, 100));
-  EXPECT_TRUE(base::in_range(0, largest, largest));
-  EXPECT_TRUE(base::in_range(largest, 0, largest));
-}
-
-TEST(Checked, SlicesLieInTheBytes) {
-  const Blob bytes = pattern(10);
-  const auto middle = base::slice(bytes, 3, 4);
-  ASSERT_TRUE(middle);
-  EXPECT_EQ(middle->data(), bytes.data() + 3);
-  EXPECT_EQ(middle->size(), 4U);
-  EXPECT_TRUE(base::slice(bytes, 10, 0));
-  EXPECT_FALSE(base::slice(bytes, 10, 1));
-  EXPECT_FALSE(base::slice(bytes, 11, 0));
-  EXPECT_FALSE(base::slice(bytes, 1, largest));
-}
-
-TEST(Checked, SectionsAreTheBytesFromOffsetOn) {
-  const Blob bytes = pattern(10);
-  EXPECT_EQ(base::section(bytes, 3, 4).data(), bytes.data() + 3);
-  EXPECT_EQ(base::section(bytes, 3, 4).size(), 4U);
-  EXPECT_EQ(base::section(bytes, 3).size(), 7U);
-  EXPECT_TRUE(base::section(bytes, 10).empty());
-}
-
 TEST(Checked, SizesInMemoryAreNotCut) {
   EXPECT_EQ(base::in_memory(base::most_in_memory), base::most_in_memory);
   constexpr std::uint64_t beyond_32_bits = (1ULL << 32U) + 3;  // 3, if it were cut
@@ -79,15 +39,6 @@ TEST(Checked, SizesInMemoryAreNotCut) {
       EXPECT_EQ(code_of([&] { return base::in_memory(size); }), Code::io_address_space) << size;
     }
   }
-}
-
-TEST(Checked, PartsLieInTheWhole) {
-  const Blob bytes = pattern(10), other = pattern(10);
-  const Bytes whole(bytes);
-  EXPECT_TRUE(base::lies_in(whole, whole));
-  EXPECT_TRUE(base::lies_in(whole.subspan(9), whole));
-  EXPECT_FALSE(base::lies_in(whole.subspan(10), whole)) << "behind its last byte";
-  EXPECT_FALSE(base::lies_in(other, whole));
 }
 
 TEST(Checked, ASignedNumberIsNothingOnceItDidNotFit) {
@@ -112,57 +63,6 @@ TEST(Checked, AlignedNumbersStay) {
       if (alignment > 256) value += 63;
     }
   }
-}
-
-constexpr std::uint64_t largest_budget = std::numeric_limits<std::uint64_t>::max();
-
-TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
-  base::ByteBudget budget(10, 8);
-  EXPECT_EQ(budget.most(), 80U);
-  EXPECT_TRUE(budget.add(79));
-  EXPECT_FALSE(budget.add(2));
-  EXPECT_EQ(budget.made(), 79U);  // refused bytes do not count
-  EXPECT_TRUE(budget.add(1));
-  EXPECT_TRUE(budget.allows(80));
-  EXPECT_FALSE(budget.allows(81));
-}
-
-TEST(ByteBudget, SetsNoLimitWhereTheProductIsBeyond64Bits) {
-  base::ByteBudget budget(1ULL << 40U, 1ULL << 40U);
-  EXPECT_EQ(budget.most(), largest_budget);
-  EXPECT_TRUE(budget.add(largest_budget));
-}
-
-TEST(ByteBudget, RefusesASumThatWraps) {
-  base::ByteBudget budget(largest_budget, 1);
-  EXPECT_TRUE(budget.add(2));
-  EXPECT_FALSE(budget.add(largest_budget - 1));
-  EXPECT_EQ(budget.made(), 2U);
-}
-
-constexpr std::uint64_t largest_value = std::numeric_limits<std::uint64_t>::max();
-
-TEST(LengthWithin, IsTheStatedOneOrTheRest) {
-  EXPECT_EQ(base::length_within(0, 12, 12), 12U);
-  EXPECT_EQ(base::length_within(4, 8, 12), 8U);
-  EXPECT_EQ(base::length_within(4, 0, 12), 0U);
-  EXPECT_EQ(base::length_within(4, std::nullopt, 12), 8U);
-  EXPECT_EQ(base::length_within(12, std::nullopt, 12), 0U);
-  EXPECT_EQ(base::length_within(largest_value, 0, largest_value), 0U);
-}
-
-TEST(LengthWithin, IsNothingForARangeThatLeavesTheBytes) {
-  EXPECT_EQ(base::length_within(4, 9, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(13, 0, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(13, std::nullopt, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(largest_value, 2, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(2, largest_value, 12), std::nullopt);  // their sum wraps to 1
-}
-
-TEST(RangeFault, SaysWhatLeavesWhat) {
-  EXPECT_EQ(base::range_fault(8, 16, "the entry \"w\"", 12),
-            "offset 8 and length 16 leave the entry \"w\" of 12 bytes");
-  EXPECT_EQ(base::range_fault(13, std::nullopt, "the file", 12), "offset 13 leaves the file of 12 bytes");
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Signal handlers cut extended files back. The tests run in processes of their own, because abandoning one is final.
+#include "base/extended_files.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/colliding_texts.h"
 #include "onnxar/bytes.h"
@@ -95,39 +94,6 @@ TEST(KeyedHash, ATableLooksTextsUpWithoutACopy) {
   base::KeyedMap<std::string, int> map{{"weight", 1}};
   EXPECT_NE(map.find(std::string_view("weight")), map.end());
   EXPECT_TRUE(base::KeyedSet<std::string>{"a"}.contains(std::string_view("a")));
-}
-
-/// Bytes that count from 0.
-Blob counting(std::size_t size) {
-  Blob bytes(size);
-  std::ranges::generate(bytes, [i = 0]() mutable { return static_cast<std::byte>(i++); });
-  return bytes;
-}
-
-/// Hands bytes out one by one, with an empty piece before each.
-class OneByOne final : public ByteSource {
- public:
-  explicit OneByOne(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
-  void read(const ByteSink& sink) const override {
-    for (std::size_t i = 0; i < bytes_.size(); ++i) {
-      sink({});
-      sink(bytes_.subspan(i, 1));
-    }
-  }
-
- private:
-  Bytes bytes_;
-};
-
-TEST(HasBytes, IsFalseIfAnyByteDiffers) {
-  const Blob bytes = counting(20);
-  EXPECT_TRUE(base::has_bytes(OneByOne(bytes), bytes));
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    Blob other = bytes;
-    other[i] ^= std::byte{0x80};
-    EXPECT_FALSE(base::has_bytes(OneByOne(bytes), other)) << i;
-  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "support/posix/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "base/paths.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -46,20 +47,6 @@ TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
   EXPECT_FALSE(base::are_same(folder / "none", folder / "none"));
 }
 
-TEST(FileIdentity, OfInvalidHandleIsAnError) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("a", "text");
-  EXPECT_EQ(code_of([&] { return base::leads_to(path, os::Handle::none); }), Code::io_failed);
-}
-
-TEST(IsFolder, IsFalseForAFileAndBeneathIt) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("a", "text");
-  EXPECT_FALSE(base::is_folder(path));
-  EXPECT_FALSE(base::is_folder(path / "beneath a file"));
-  EXPECT_TRUE(base::is_folder(folder.path()));
-}
-
 TEST(Duplicate, OfInvalidHandleIsAnError) {
   EXPECT_EQ(code_of([] { return base::duplicate(os::Handle::none).valid(); }), Code::io_failed);
 }
@@ -76,13 +63,6 @@ TEST(ReadFully, ReportsShortFileUnlikeAnUnreadableOne) {
   const auto unreadable = error_if_any([&] { base::read_fully(os::Handle::none, target, 0, path); });
   ASSERT_TRUE(unreadable);
   EXPECT_THAT(unreadable->message(), ::testing::StartsWith("cannot read"));
-}
-
-TEST(FolderOf, IsThePathUpToTheNameOrTheCurrentFolder) {
-  EXPECT_EQ(base::folder_of("folder/file"), "folder");
-  EXPECT_EQ(base::folder_of("/file"), "/");
-  EXPECT_EQ(base::folder_of("file"), ".");
-  EXPECT_EQ(base::folder_of(""), ".");
 }
 
 }  // namespace

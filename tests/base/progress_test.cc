@@ -1,12 +1,12 @@
 // Progress of work on several threads, as one callback sees it.
+#include "base/progress.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include "base/sources.h"
 
 namespace onnxar::base {
 namespace {

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "base/byte_range.h"
+
 namespace onnxar::testing {
 namespace {
 

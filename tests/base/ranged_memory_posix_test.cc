@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "base/memory.h"
+#include "base/ranged_memory.h"
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 

@@ -1,11 +1,13 @@
 // Tests memory that is filled range by range.
+#include "base/ranged_memory.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <numeric>
 #include <thread>
 
-#include "base/memory.h"
+#include "base/byte_range.h"
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file_origin.h"
 #include "convert/open.h"
 #include "onnxar/link.h"
 #include "support/refusal.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "archive/opened.h"
+#include "base/byte_range.h"
 #include "base/output_target.h"
 #include "remote/pieces.h"
 #include "support/refusal.h"

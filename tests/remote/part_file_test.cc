@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "base/byte_range.h"
 #include "base/open_file.h"
 #include "support/refusal.h"
 #include "support/special_files.h"

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_range.h"
+
 namespace onnxar::testing {
 namespace {
 

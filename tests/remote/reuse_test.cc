@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "archive/opened.h"
+#include "base/byte_range.h"
 #include "base/output_target.h"
+#include "base/progress.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 

@@ -1,6 +1,7 @@
 // The directory of a file that is read by ranges: which ranges are needed, and that no other byte is read.
 #include <gtest/gtest.h>
 
+#include "base/byte_range.h"
 #include "zip/directory.h"
 #include "zip/reading.h"
 

@@ -1,14 +1,17 @@
-// Sources that break their contract: exactly the announced bytes are written, or it is an error.
+// Sources that break their contract: exactly the announced bytes are written, or it is an error. Comparing sources.
+#include "base/sources.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "base/sources.h"
 #include "support/refusal.h"
+#include "support/wire_builder.h"
 
 namespace onnxar::base {
 namespace {
@@ -125,6 +128,41 @@ TEST(AnnouncedSize, SumOverTheLimitIsRefusedAtThePlace) {
 TEST(AnnouncedSize, ALowerLimitIsKept) {
   EXPECT_EQ(add_announced(60, 40, {}, 100), 100U);
   EXPECT_EQ(refusal_of([] { return add_announced(60, 41, {}, 100); }), ErrorContext{Code::usage_argument});
+}
+
+using onnxar::testing::Blob;
+
+/// Bytes that count from 0.
+Blob counting(std::size_t size) {
+  Blob bytes(size);
+  std::ranges::generate(bytes, [i = 0]() mutable { return static_cast<std::byte>(i++); });
+  return bytes;
+}
+
+/// Hands bytes out one by one, with an empty piece before each.
+class OneByOne final : public ByteSource {
+ public:
+  explicit OneByOne(Bytes bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+  void read(const ByteSink& sink) const override {
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      sink({});
+      sink(bytes_.subspan(i, 1));
+    }
+  }
+
+ private:
+  Bytes bytes_;
+};
+
+TEST(HasBytes, IsFalseIfAnyByteDiffers) {
+  const Blob bytes = counting(20);
+  EXPECT_TRUE(has_bytes(OneByOne(bytes), bytes));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    Blob other = bytes;
+    other[i] ^= std::byte{0x80};
+    EXPECT_FALSE(has_bytes(OneByOne(bytes), other)) << i;
+  }
 }
 
 }  // namespace
