@@ -19,9 +19,9 @@
 #include "base/open_file.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "zip/end_records.h"
 #include "zip/format.h"
 #include "zip/records.h"
+#include "zip/states.h"
 
 namespace onnxar {
 namespace {

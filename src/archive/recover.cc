@@ -16,7 +16,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
-#include "zip/end_records.h"
+#include "zip/states.h"
 
 namespace onnxar {
 namespace {

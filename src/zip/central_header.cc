@@ -5,10 +5,12 @@
 
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/extra_fields.h"
 #include "zip/format.h"
 #include "zip/names.h"
 #include "zip/records.h"
 #include "zip/shared_checks.h"
+#include "zip/wide_fields.h"
 
 // The checks follow the order of spec/checking.md, steps 15 to 30. A file that breaks several rules is refused for the
 // first of them, and the vectors state which rule that is.

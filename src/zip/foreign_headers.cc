@@ -11,12 +11,14 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/extra_fields.h"
 #include "zip/format.h"
 #include "zip/inflate_source.h"
 #include "zip/layout.h"
 #include "zip/names.h"
 #include "zip/records.h"
 #include "zip/shared_checks.h"
+#include "zip/wide_fields.h"
 
 namespace onnxar::zip {
 namespace {

@@ -1,4 +1,4 @@
-// The headers of an entry of a foreign zip.
+// Reads the headers of an entry of a foreign zip.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace onnxar::zip {
 
-// The strict profile's rules of form do not apply: flags, times,
-// attributes, comments, extra fields, order and padding are free. A header that two readers could interpret differently
-// is refused (spec/other-zips.md).
+/// Describes an entry. The strict profile's rules of form do not apply: flags, times, attributes, comments, extra
+/// fields, order and padding are free. A header that two readers could interpret differently is refused
+/// (spec/other-zips.md).
 
 struct ForeignEntry {
   std::string_view name;             ///< a view into the directory's bytes

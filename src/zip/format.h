@@ -142,9 +142,4 @@ struct Zip64Locator {
   std::uint32_t number_of_disks = 1;
 };
 
-// The two sets of rules for zip files.
-
-/// `archive`: the strict profile (spec/onnx-archive.md). `foreign`: zip files of other programs (spec/other-zips.md).
-enum class Rules : std::uint8_t { archive, foreign };
-
 }  // namespace onnxar::zip

@@ -1,4 +1,4 @@
-// Computes the layout of an archive only from names, sizes and alignments, before anything is written.
+// Computes the layout of an archive and the bytes of its headers, from names, sizes and alignments alone.
 #pragma once
 
 #include <cstdint>

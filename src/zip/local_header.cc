@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/end_records.h"
+#include "zip/extra_fields.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/records.h"

@@ -1,4 +1,4 @@
-// Parts of headers that strict archives and foreign zips share, and checks that apply to both.
+// Checks of headers and data that strict archives and foreign zips share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,9 @@
 
 namespace onnxar::zip {
 
-// The header that is being read, for error messages.
+/// Selects the rules for a zip file. `archive`: the strict profile (spec/onnx-archive.md). `foreign`: zip files of
+/// other programs (spec/other-zips.md).
+enum class Rules : std::uint8_t { archive, foreign };
 
 /// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. The Place is built only when an error is
 /// thrown: it owns a string, and a directory may have a million headers.
@@ -30,8 +32,6 @@ class HeaderContext {
   std::string_view name_;
   std::uint64_t offset_;
 };
-
-// The error for a wrong CRC-32.
 
 /// Returns the error for an entry whose data has the CRC-32 `actual`, while `who` ("the archive") states another one.
 Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual);
@@ -85,59 +85,5 @@ void check_local_name(const LocalParts& local, const HeaderContext& refuse);
 
 /// Refuses a local header whose sizes are sentinels without a zip64 field. Throws zip.zip64.extra.
 [[noreturn]] void refuse_missing_local_zip64(const HeaderContext& refuse);
-
-// Extra fields (APPNOTE 4.5.1): id, size, payload, one after another.
-
-/// The extra fields that the strict profile allows. A field that is absent is empty.
-struct ExtraFields {
-  std::optional<Bytes> zip64;
-  std::optional<Bytes> padding;  ///< the record that states an alignment
-  std::uint16_t padding_id = 0;  ///< its id: padding_extra_id or alignment_extra_id
-};
-
-/// Selects the rules: a directory header may repeat an alignment record, but it has no padding.
-enum class HeaderKind : std::uint8_t { directory, local };
-
-struct ExtraField {
-  std::uint16_t id = 0;
-  Bytes payload;
-};
-
-/// Takes the field at the front of `extra`. Throws zip.extra.malformed.
-ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse);
-
-/// Reads all of `extra`, the extra fields of one header. Throws zip.extra.malformed, .unknown or .duplicate. No
-/// allocation unless it throws.
-ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse);
-
-/// Returns the alignment at the front of a padding record with this id, or nothing if the format does not allow it.
-/// REQUIRES: the record has 2 bytes or more.
-std::optional<std::uint64_t> recorded_alignment(std::uint16_t padding_id, Bytes padding) noexcept;
-
-// Reads the sizes and the offset of a directory header; some may be in its zip64 field (APPNOTE 4.5.3).
-
-struct WideFields {
-  std::uint64_t size = 0;
-  std::uint64_t compressed_size = 0;
-  std::uint64_t header_offset = 0;
-  bool needed = false;  ///< true if some value of the zip64 field does not fit in 32 bits
-};
-
-/// Returns the 64-bit values of a header that has a zip64 field or a sentinel, as `read_wide_fields` does.
-WideFields read_zip64_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
-                             const HeaderContext& refuse);
-
-/// Returns the 64-bit values. `zip64` is the payload of the zip64 field: the values for which the header has a
-/// sentinel, in order. Some writers always store all three values, or these and the disk number. Such a field is
-/// accepted if it agrees with the header. In a foreign zip the field may end after any of the values. Throws
-/// zip.zip64.extra or zip.entry.disk.
-inline WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
-                                   const HeaderContext& refuse) {
-  const std::uint32_t size = header.uncompressed_size, compressed_size = header.compressed_size;
-  const std::uint32_t offset = header.relative_offset_of_local_header;
-  const bool is_wide = zip64 || size == sentinel32 || compressed_size == sentinel32 || offset == sentinel32;
-  if (is_wide) return read_zip64_fields(header, zip64, rules, refuse);
-  return {size, compressed_size, offset, false};  // nearly every header
-}
 
 }  // namespace onnxar::zip

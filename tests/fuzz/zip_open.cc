@@ -8,7 +8,7 @@
 #include "archive/container_check.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
-#include "zip/end_records.h"
+#include "zip/states.h"
 
 namespace onnxar::fuzz::zip_open_target {
 namespace {

@@ -1,9 +1,10 @@
 // Where the states of a file end, found by walking it from its front.
+#include "zip/states.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "zip/directory.h"
-#include "zip/end_records.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {
