@@ -6,6 +6,7 @@
 #include "archive/access.h"
 #include "base/byte_range.h"
 #include "base/text.h"
+#include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 
 namespace onnxar {

@@ -14,7 +14,7 @@
 #include "base/errors.h"
 #include "base/sources.h"
 #include "base/text.h"
-#include "onnx/external_data.h"
+#include "onnx/string_entry.h"
 #include "zip/name_index.h"
 #include "zip/names.h"
 

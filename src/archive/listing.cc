@@ -13,7 +13,7 @@
 #include "archive/opened_input.h"
 #include "base/errors.h"
 #include "base/glob.h"
-#include "onnx/external_data.h"
+#include "onnx/string_entry.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 

@@ -12,6 +12,7 @@
 #include "archive/graphs.h"
 #include "base/errors.h"
 #include "base/text.h"
+#include "onnx/site_text.h"
 #include "onnx/sites.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"

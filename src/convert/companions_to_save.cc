@@ -27,8 +27,8 @@
 #include "convert/variants.h"
 #include "convert/whole_file.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
 #include "onnx/sites.h"
-#include "onnx/splice.h"
 
 namespace onnxar {
 namespace {

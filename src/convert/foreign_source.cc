@@ -17,6 +17,7 @@
 #include "convert/external_files.h"
 #include "convert/file_source.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
 #include "os/names.h"
 
 namespace onnxar {

@@ -10,8 +10,9 @@
 #include "base/file_origin.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "onnx/external_data.h"
 #include "onnx/fields.h"
+#include "onnx/operators.h"
+#include "onnx/string_entry.h"
 #include "os/names.h"
 #include "zip/format.h"
 

@@ -18,9 +18,9 @@
 #include "convert/package.h"
 #include "convert/splitter.h"
 #include "onnx/duplicates.h"
-#include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
+#include "onnx/string_entry.h"
 
 namespace onnxar {
 namespace {

@@ -19,6 +19,7 @@
 #include "convert/external_policy.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "zip/layout.h"

@@ -14,7 +14,7 @@
 #include "convert/equal_payloads.h"
 #include "convert/load.h"
 #include "convert/payload.h"
-#include "onnx/splice.h"
+#include "onnx/rope.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"

@@ -29,6 +29,7 @@
 #include "convert/model_source.h"
 #include "convert/plan.h"
 #include "convert/save_onnx.h"
+#include "onnx/rope.h"
 #include "onnxar/archive_writer.h"
 #include "os/names.h"
 #include "zip/layout.h"

@@ -24,6 +24,7 @@
 #include "convert/model_source.h"
 #include "convert/plan.h"
 #include "convert/publish.h"
+#include "onnx/rope.h"
 #include "os/names.h"
 #include "zip/layout.h"
 

@@ -18,6 +18,7 @@
 #include "convert/model_source.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnx/wire.h"

@@ -21,7 +21,7 @@
 #include "inspect/shapes.h"
 #include "model/order.h"
 #include "model/walk.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

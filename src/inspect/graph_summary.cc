@@ -17,7 +17,7 @@
 #include "model/messages.h"
 #include "model/order.h"
 #include "model/walk.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

@@ -13,7 +13,7 @@
 #include "model/messages.h"
 #include "model/text_writer.h"
 #include "model/walk.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "inspect/shape_rules.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/messages.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 
 namespace onnxar {
 namespace {

@@ -14,7 +14,8 @@
 #include "model/matching.h"
 #include "model/messages.h"
 #include "model/walk.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
+#include "onnx/site_text.h"
 
 namespace onnxar {
 namespace {

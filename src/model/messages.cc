@@ -10,6 +10,7 @@
 
 #include "archive/access.h"
 #include "onnx/sites.h"
+#include "onnx/wire.h"
 #include "onnxar/error.h"
 
 namespace onnxar {

@@ -14,7 +14,7 @@
 #include "model/messages.h"
 #include "model/scope.h"
 #include "model/walk.h"
-#include "onnx/sites.h"
+#include "onnx/operators.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {

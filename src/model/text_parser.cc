@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "model/messages.h"
 #include "onnx/sites.h"
+#include "onnx/wire.h"
 #include "onnxar/error.h"
 #include "onnxar/model/model.h"
 

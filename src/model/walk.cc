@@ -8,6 +8,7 @@
 #include "base/sources.h"
 #include "base/text.h"
 #include "model/messages.h"
+#include "onnx/site_text.h"
 #include "onnx/sites.h"
 #include "onnxar/model/model.h"
 

@@ -65,7 +65,7 @@ void for_each_subgraph(const schema::NodeProto& node, const std::string& site,
 void for_each_default_graph(const schema::FunctionProto& function, const std::string& site,
                             const std::function<void(const schema::GraphProto&, const std::string& site)>& visit);
 
-/// Returns `site` with a further step: see onnx/sites.h.
+/// Returns `site` with a further step: see onnx/site_text.h.
 std::string site_in(std::string site, std::string_view step);
 /// Returns the site of a node in the graph or function at `owner`.
 std::string site_of_node(const std::string& owner, int index);

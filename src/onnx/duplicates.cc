@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "onnx/fields.h"
+#include "onnx/operators.h"
+#include "onnx/wire.h"
 #include "onnxar/error.h"
 
 namespace onnxar::onnx {

@@ -5,7 +5,9 @@
 
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
+#include "onnx/rope.h"
 #include "onnx/splice.h"
+#include "onnx/string_entry.h"
 #include "onnx/wire.h"
 
 namespace onnxar::onnx {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "onnx/external_data.h"
+#include "onnx/rope.h"
 #include "onnx/sites.h"
-#include "onnx/splice.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {

@@ -1,59 +1,18 @@
-// Finds every tensor of a model.
+// Finds every tensor of a model, and the place of each.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "onnx/site_text.h"
 #include "onnx/tensor_view.h"
 #include "onnx/wire.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {
-
-// Domains of operators. The default domain has two spellings. All code that compares domains uses these functions.
-
-/// The name of the default domain, which has ONNX's own operators. Models may also write it as an empty string.
-inline constexpr std::string_view default_domain = "ai.onnx";
-
-constexpr bool is_default_domain(std::string_view domain) noexcept {
-  return domain.empty() || domain == default_domain;
-}
-
-/// Gives each domain one spelling, for comparing and counting: the default domain is empty.
-constexpr std::string_view canonical_domain(std::string_view domain) noexcept {
-  return is_default_domain(domain) ? std::string_view() : domain;
-}
-
-/// Returns the domain for output: the default domain has its name.
-constexpr std::string_view domain_name(std::string_view domain) noexcept {
-  return is_default_domain(domain) ? default_domain : domain;
-}
-
-// The text of a site, which is a place in a model.
-
-/// Limits of the bytes of a site, and of an attribute's name in it. They keep the list of all sites linear in the
-/// model's size, which deep nesting and long names could make quadratic. Sites of ordinary models are far shorter.
-inline constexpr std::size_t longest_site = 200;
-inline constexpr std::size_t longest_name_in_site = 64;
-
-/// Appends a step, `.node[3]`, `.attr.value` or `[2]`, to a site; the first step loses its dot. If the site would be
-/// too long, its middle is replaced by `~` and 16 digits, a hash of all steps so far:
-/// `graph.node[0].attr.body.no~0123456789abcdef.initializer[7]`.
-void append_step(std::string& site, std::string_view step);
-
-/// Appends the step for a field with this label (empty: the value of an attribute), its index if it is repeated, and
-/// its `name_for_path` if it is an attribute.
-void append_step(std::string& site, std::string_view label, std::optional<std::uint64_t> index, std::string_view name);
-
-/// Returns an attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its
-/// number.
-std::string_view name_for_path(std::string_view attribute) noexcept;
 
 /// The kind of a tensor's place. Kinds are distinguished where the rules for moving data out differ (W8).
 enum class SiteKind : std::uint8_t {
@@ -64,33 +23,6 @@ enum class SiteKind : std::uint8_t {
   function_default,  ///< anything beneath FunctionProto.attribute_proto
   training,          ///< anything beneath ModelProto.training_info
 };
-
-enum class Message : std::uint8_t { model, graph, node, function, attribute, training, sparse, tensor };
-
-/// One embedded message on the path from the model to a tensor.
-struct Level {
-  Message message = Message::model;
-  std::string_view label;  ///< the field's name
-  bool repeated = false;
-  std::uint64_t index = 0;  ///< among the fields of this number
-  Field field;
-  std::string_view name;  ///< of an attribute, by name_for_path
-};
-
-/// Returns the text of a site: `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`.
-/// Attributes have their name if it is an identifier. At most `longest_site` bytes. The levels are below the site
-/// `root`, unless it is empty.
-std::string path_of(std::span<const Level> levels, const std::string& root = {});
-
-/// Returns the last string field `number` of the message. Empty if it has none or is damaged, which a walk reports.
-std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept;
-/// Returns the operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that
-/// field.
-std::string_view op_type_of(Bytes model, Range node) noexcept;
-/// Returns the domain of its operator; empty in the same cases.
-std::string_view domain_of(Bytes model, Range node) noexcept;
-/// True if it is a Constant node of the default domain.
-bool is_constant(Bytes model, Range node) noexcept;
 
 /// A tensor and its place. Valid only during the visit.
 struct TensorSite {

@@ -1,4 +1,4 @@
-// Ropes of bytes, and changes of fields deep in a message that keep all other bytes.
+// Changes fields deep in a message, and keeps all other bytes.
 #pragma once
 
 #include <cstdint>
@@ -6,43 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "onnx/rope.h"
 #include "onnx/wire.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {
-
-// A sequence of bytes whose pieces lie elsewhere.
-
-/// Joins views, owned strings and other sources. Memory: a few dozen bytes per piece, regardless of its length.
-class Rope final : public ByteSource {
- public:
-  /// The bytes of the view must outlive the rope.
-  void append(Bytes view);
-  /// The rope owns the text.
-  void append(std::string text);
-  /// Asks the source for its size once. Throws usage.argument (base::add_announced).
-  void append(std::shared_ptr<const ByteSource> source);
-
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
-  void read(const ByteSink& sink) const override;
-  /// Locates the bytes of the other sources only. Views are parts of the model between payloads, too short to share
-  /// blocks.
-  void locate(const std::function<void(const Location&)>& visit) const override;
-  /// Copies all bytes into one buffer.
-  [[nodiscard]] std::vector<std::byte> flat() const;
-
- private:
-  struct Piece {
-    Bytes view;  // used where `source` is null and `text` is empty
-    std::string text;
-    std::shared_ptr<const ByteSource> source;
-  };
-
-  std::vector<Piece> pieces_;
-  std::uint64_t size_ = 0;
-};
-
-// Changes fields deep in a message without touching the rest.
 
 /// Collects edits of one serialised message. `result` is the message with all edits and with the new lengths of the
 /// enclosing messages. All other bytes keep their order and encoding, including unknown fields. A length varint that

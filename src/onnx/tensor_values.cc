@@ -1,4 +1,4 @@
-// Checks the field and the number of the values of a tensor whose data is in the model.
+// Checks the field and the number of the values of a tensor, and words their faults.
 #include "onnx/tensor_values.h"
 
 #include <algorithm>
@@ -120,6 +120,18 @@ std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
 }
 
 }  // namespace
+
+std::string required_amount(DataType type, std::uint64_t amount) {
+  return required_amount(type, std::to_string(amount));
+}
+
+std::string required_amount(DataType type, std::string_view amount) {
+  return concat("type ", to_string(type), " and the dimensions call for ", amount);
+}
+
+Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place) {
+  return {Code::onnx_tensor_length, concat(held, ", but ", required_amount(type, required)), std::move(place)};
+}
 
 std::string raw_size_text(const TensorView& tensor, std::uint64_t required) {
   return concat("raw_data holds ", tensor.raw_data->size(), " bytes, but ", required_amount(tensor.type, required));

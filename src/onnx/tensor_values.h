@@ -1,14 +1,26 @@
-// Checks the values of a tensor whose data is in the model: their field and their number.
+// Checks the data of a tensor: its field, and its amount against type and dimensions.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "onnx/tensor_view.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/tensor.h"
 
 namespace onnxar::onnx {
+
+/// Returns `type FLOAT and the dimensions call for 12`. `amount` is a number of bytes or values; the rest of the
+/// caller's sentence names the unit.
+std::string required_amount(DataType type, std::uint64_t amount);
+std::string required_amount(DataType type, std::string_view amount);
+
+/// Returns the error onnx.tensor.length (M18): `raw_data holds 8 bytes, but type FLOAT and the dimensions call for 12`.
+/// `held` is the first half of the sentence.
+Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place = {});
 
 /// Proves that the tensor has a type. Throws, at the tensor's offset, onnx.tensor.no_type (M19).
 void prove_type(const TensorView& tensor);

@@ -1,8 +1,6 @@
 // Reads one TensorProto on the wire.
 #include "onnx/tensor_view.h"
 
-#include <utility>
-
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/wire.h"
@@ -58,24 +56,6 @@ bool is_run(const Field& field, Type type) noexcept {
 }
 
 }  // namespace
-
-std::string required_amount(DataType type, std::uint64_t amount) {
-  return required_amount(type, std::to_string(amount));
-}
-
-std::string required_amount(DataType type, std::string_view amount) {
-  return base::concat("type ", to_string(type), " and the dimensions call for ", amount);
-}
-
-Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place) {
-  return {Code::onnx_tensor_length, base::concat(held, ", but ", required_amount(type, required)), std::move(place)};
-}
-
-void check_depth(std::size_t depth, const Field& field) {
-  if (depth < most_nested_messages) return;  // M6
-  throw Error(Code::wire_depth, base::concat("messages are nested more than ", most_nested_messages, " deep"),
-              {"", field.whole.begin});
-}
 
 void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
   const auto dim = static_cast<std::int64_t>(value);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,20 +16,8 @@
 
 namespace onnxar::onnx {
 
-// Sentences about the amount of data of a tensor, for the error onnx.tensor.length and for remarks.
-
-/// `type FLOAT and the dimensions call for 12`. `amount` is a number of bytes or values; the rest of the caller's
-/// sentence names the unit.
-std::string required_amount(DataType type, std::uint64_t amount);
-std::string required_amount(DataType type, std::string_view amount);
-
-/// Makes the error onnx.tensor.length (M18): `raw_data holds 8 bytes, but type FLOAT and the dimensions call for 12`.
-/// `held` is the first half of the sentence.
-Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place = {});
-
-// A field whose wire type differs from the schema's is an unknown field, as in protobuf: it is kept and ignored.
-
-/// True if the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
+/// True if the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ... A field
+/// whose wire type differs from the schema's is an unknown field, as in protobuf, here and below.
 bool is_typed_data_field(const Field& field) noexcept;
 /// True if the field holds a tensor's data or its location. All these fields are removed when the data moves, including
 /// empty runs of values, which are not data. A data_location of DEFAULT, as PyTorch writes it, is not one of them: it
@@ -71,13 +58,6 @@ struct TensorView {
     return !is_external() && (!raw_data || raw_data->size() == 0) && !typed_data && has_elements();
   }
 };
-
-/// The greatest depth of messages below the model (M6), which is also that of protobuf's parsers.
-inline constexpr std::size_t most_nested_messages = 100;
-
-/// Refuses the embedded message in `field` if the message around it is `depth` messages below the model, and that is
-/// the greatest depth (M6). Throws wire.depth.
-void check_depth(std::size_t depth, const Field& field);
 
 /// Adds one dimension, which was read at `offset`. Throws onnx.tensor.dims (it is negative, or the tensor has too
 /// many).

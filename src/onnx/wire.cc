@@ -89,6 +89,23 @@ bool Cursor::next(Field& field) {
   return true;
 }
 
+std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept try {
+  std::string_view text;
+  Cursor cursor(model, message);
+  for (Field field; cursor.next(field);) {
+    if (field.number == number && field.type == Type::length_delimited) text = as_text(field.value.of(model));
+  }
+  return text;
+} catch (const Error&) {
+  return {};
+}
+
+void check_depth(std::size_t depth, const Field& field) {
+  if (depth < most_nested_messages) return;  // M6
+  throw Error(Code::wire_depth, base::concat("messages are nested more than ", most_nested_messages, " deep"),
+              {"", field.whole.begin});
+}
+
 std::size_t varint_size(std::uint64_t value) noexcept {
   std::size_t size = 1;
   for (; value >= 0x80; value >>= 7U) ++size;

@@ -54,7 +54,15 @@ class Cursor {
   std::uint64_t end_;
 };
 
-// Writes protobuf's wire format.
+/// Returns the last string field `number` of the message. Empty if it has none or is damaged, which a walk reports.
+std::string_view string_in(Bytes model, Range message, std::uint32_t number) noexcept;
+
+/// The greatest depth of messages below the model (M6), which is also that of protobuf's parsers.
+inline constexpr std::size_t most_nested_messages = 100;
+
+/// Refuses the embedded message in `field` if the message around it is `depth` messages below the model, and that is
+/// the greatest depth (M6). Throws wire.depth.
+void check_depth(std::size_t depth, const Field& field);
 
 /// Returns the number of bytes in the shortest varint of `value`.
 std::size_t varint_size(std::uint64_t value) noexcept;

@@ -29,6 +29,7 @@
 #include "convert/publish.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
 #include "onnx/taken_names.h"
 #include "os/names.h"
 #include "runtime/linking.h"

@@ -31,7 +31,7 @@
 #include "convert/model_source.h"
 #include "convert/package.h"
 #include "convert/publish.h"
-#include "onnx/splice.h"
+#include "onnx/rope.h"
 #include "onnxar/link.h"
 #include "onnxar/listing.h"
 #include "os/error.h"

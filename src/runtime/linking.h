@@ -17,7 +17,7 @@
 #include "convert/open.h"
 #include "onnx/duplicates.h"
 #include "onnx/rewrite.h"
-#include "onnx/splice.h"
+#include "onnx/rope.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/link.h"

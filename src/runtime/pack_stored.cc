@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnx/fields.h"
+#include "onnx/rope.h"
 #include "onnx/wire.h"
 #include "onnxar/archive_writer.h"
 #include "runtime/own_folder.h"

@@ -10,6 +10,8 @@
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
+#include "onnx/rope.h"
+#include "onnx/string_entry.h"
 #include "onnx/wire.h"
 #include "onnxar/error.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "onnx/splice.h"
+#include "onnx/rope.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"

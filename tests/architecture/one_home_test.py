@@ -50,15 +50,15 @@ class Hints(unittest.TestCase):
 
 # A fact -> its spelling in the code, the folders to search, and the only file that may contain it.
 HOMES = {
-    "the default domain": (r'"ai\.onnx"', "src/onnx/sites.h"),
-    "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/sites.h"),
+    "the default domain": (r'"ai\.onnx"', "src/onnx/operators.h"),
+    "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/operators.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
     "whether a model is too long": (r"[<>]=? *model_size_maximum|model_size_maximum *[<>]", "src/archive/access.h"),
     "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/access.cc"),
     "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
     "the size from which data leaves the model": (r"threshold = \d{2,}", "include/onnxar/bytes.h"),
     "how much larger an output may be": (r"expansion = \d+", "include/onnxar/bytes.h"),
-    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "src/onnx/tensor_view.h"),
+    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "src/onnx/wire.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),
@@ -69,7 +69,7 @@ HOMES = {
     "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
     "what only compilers offer": (r"\b__(?:builtin_\w+|int128)\b", "src/base/memory.h"),
     "a range that leaves its whole": (r'" leaves? "', "src/base/byte_range.cc"),
-    "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_view.cc"),
+    "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_values.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
     "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.cc"),

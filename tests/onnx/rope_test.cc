@@ -1,4 +1,6 @@
 // A rope hands out its pieces in order, without copying views.
+#include "onnx/rope.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -6,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/splice.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
 

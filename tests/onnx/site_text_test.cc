@@ -1,4 +1,6 @@
 // Sites are short for all names and depths.
+#include "onnx/site_text.h"
+
 #include <gtest/gtest.h>
 
 #include <set>

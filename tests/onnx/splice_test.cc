@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/rope.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
 

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "onnx/error_of.h"
-#include "onnx/external_data.h"
 #include "onnx/fields.h"
+#include "onnx/operators.h"
 #include "onnx/rewrite.h"
 #include "onnx/sites.h"
+#include "onnx/string_entry.h"
 #include "onnx/tensor_values.h"
 #include "onnx/tensor_view.h"
 #include "onnx/typed_data.h"
