@@ -2,32 +2,15 @@
 #include "archive/access.h"
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "archive/keys.h"
-#include "base/checked.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "zip/directory.h"
 
 namespace onnxar {
 namespace {
-
-ByteSpan copy_of(const ByteSource& source) {
-  const std::uint64_t size = source.size();
-  std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
-  std::span<std::byte> rest(memory.get(), base::in_memory(size));
-  source.read([&rest](Bytes piece) {
-    // Values are counted before they are decoded, and mapped bytes may change in between.
-    if (piece.size() > rest.size()) throw Error(Code::io_changed, "the model was changed while it was read");
-    std::ranges::copy(piece, rest.begin());
-    rest = rest.subspan(piece.size());
-  });
-  const Bytes bytes(memory.get(), base::in_memory(size));
-  return ByteSpan::borrow(bytes, std::move(memory));
-}
 
 static_assert(OpenOptions().max_entries == zip::Limits().entries);
 static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
@@ -68,10 +51,6 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 
 }  // namespace
 
-std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
-  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
-}
-
 Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
   zip::Directory directory = read_directory(bytes.file, options, bytes.zeros);
@@ -93,23 +72,6 @@ Bytes ArchiveAccess::part(const Archive& archive, const ArchiveEntry& entry, Byt
   if (file(archive).is_here()) return place;
   const Bytes whole = ArchiveAccess::place(archive, entry);
   return archive.part_at(entry.index, static_cast<std::uint64_t>(place.data() - whole.data()), place.size());
-}
-
-void locate_all(const Archive& archive) {
-  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
-}
-
-ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint64_t limit) {
-  // Held while copying, so that two threads do not make the same copy.
-  const std::scoped_lock lock(mutex_);
-  if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
-  ByteSpan copy = copy_of(source);
-  // Two comparisons, because the sum of both sizes could wrap.
-  if (copy.size() <= limit && bytes_ <= limit - copy.size()) {
-    kept_.emplace(key, copy);
-    bytes_ += copy.size();
-  }
-  return copy;
 }
 
 zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros) {

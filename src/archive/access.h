@@ -2,16 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
+#include "archive/aligned_copies.h"
 #include "archive/archive_file.h"
 #include "archive/entry_reader.h"
 #include "base/file_origin.h"
@@ -20,37 +14,6 @@
 #include "zip/directory.h"
 
 namespace onnxar {
-
-// The size from which on protobuf reads no message: the limit of models and graphs (P8, G2).
-
-/// Returns true if protobuf can read a message of `size` bytes.
-constexpr bool fits_protobuf(std::uint64_t size) noexcept { return size <= model_size_maximum; }
-
-/// Words the message for a model that does not fit: with `the model is` it returns
-/// `the model is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB`.
-std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size);
-
-// Aligned copies of bytes that an archive holds at unaligned addresses.
-
-/// Caches copies. Each copy begins at a multiple of 64, is made once per key, and is shared with the callers that
-/// received it. Threads: any number may call concurrently; a caller waits while a copy is being made.
-class AlignedCopies {
- public:
-  static constexpr std::size_t alignment = default_alignment;
-
-  /// Identifies a copy by the position of the original in the model.
-  using Key = std::pair<std::uint64_t, std::uint64_t>;
-
-  /// Returns the copy with this key. The first call for a key reads it from `source`. If the cache would exceed `limit`
-  /// bytes, only the returned span owns the copy. Throws std::bad_alloc and what `source` throws; a failed copy is not
-  /// kept.
-  ByteSpan get(const Key& key, const ByteSource& source, std::uint64_t limit);
-
- private:
-  std::mutex mutex_;
-  std::map<Key, ByteSpan> kept_;
-  std::uint64_t bytes_ = 0;
-};
 
 /// Holds the bytes of a file that is opened as an archive.
 struct OpenBytes {
@@ -76,9 +39,6 @@ struct Archive::Parts {
 
 /// Performs the checks of `open` on `file`. Throws zip.*, archive.*, and what ArchiveFile::need throws.
 zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros = nullptr);
-
-/// Proves the local header of every entry. Throws what Archive::locate throws. Cost: O(entries).
-void locate_all(const Archive& archive);
 
 /// Opens and reads an Archive in ways that the public interface does not offer.
 class ArchiveAccess {

@@ -6,8 +6,7 @@
 
 #include "archive/entry_writer.h"
 #include "archive/front_end.h"
-#include "archive/graphs.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "onnxar/archive.h"

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/change_detection.h"
+#include "archive/entry_uses.h"
 #include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "base/parallel.h"

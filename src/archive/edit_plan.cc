@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/entry_uses.h"
+#include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/checked.h"

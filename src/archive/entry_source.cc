@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/change_detection.h"
 #include "archive/evidence.h"
 #include "base/byte_range.h"
 #include "base/checked.h"

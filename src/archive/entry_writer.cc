@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "archive/opening.h"

@@ -2,15 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
-#include "onnx/sites.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
-#include "onnxar/error.h"
 #include "onnxar/resolve.h"
-#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -49,27 +44,5 @@ struct EntryPart {
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 /// Returns the bytes of the part. Fetches them if the archive is read in ranges. Throws what Archive::bytes throws.
 Bytes bytes_of(const Archive& archive, const EntryPart& part);
-
-// How messages and reports describe a tensor.
-
-/// Returns the name and site of a tensor: `tensor "w" (graph.initializer[3])`.
-std::string describe(const onnx::TensorSite& site);
-
-/// The maximum number of sites that an error lists.
-inline constexpr std::size_t most_candidates = 20;
-/// Returns the error usage.ambiguous_tensor for a text that means `count` tensors, with `advice` and the sites of the
-/// first `most_candidates`.
-Error ambiguous_tensor(std::string_view text, std::size_t count, std::string_view advice,
-                       std::span<const std::string> sites);
-
-/// Returns the warning that a tensor with elements has no data (R11). `place` is the tensor's place in the input.
-/// REQUIRES: site.tensor.lacks_data()
-Finding no_data(const onnx::TensorSite& site, Place place);
-
-/// Returns the text that the graph of a tensor defines its name more than once, followed by the consequence `then`.
-std::string duplicate_text(const onnx::TensorSite& site, std::string_view then);
-
-/// Returns the public description of a tensor. Copies its name.
-TensorInfo info_of(const onnx::TensorSite& site);
 
 }  // namespace onnxar

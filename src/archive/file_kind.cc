@@ -271,9 +271,4 @@ void refuse_other_kind(Bytes file) {
   throw Error(Code::onnx_model_invalid, "it has no field `graph` of an ONNX model", {"", 0}, {}, advice);
 }
 
-bool may_be_foreign_zip(Code code) noexcept {
-  if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
-  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
-}
-
 }  // namespace onnxar

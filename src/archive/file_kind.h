@@ -28,10 +28,4 @@ bool looks_like_safetensors(Bytes file) noexcept;
 /// and the comments before them.
 bool looks_like_text(Bytes bytes) noexcept;
 
-// Decides by the error of a file that is not an archive if it may be a foreign zip.
-
-/// True if a file with this fault may be a foreign zip: the fault concerns its form as a zip, or the position of the
-/// model. zip::ForeignDirectory then decides if the file is read.
-bool may_be_foreign_zip(Code code) noexcept;
-
 }  // namespace onnxar

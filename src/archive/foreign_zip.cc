@@ -69,6 +69,11 @@ std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_v
 
 }  // namespace
 
+bool may_be_foreign_zip(Code code) noexcept {
+  if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
+  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
+}
+
 std::string_view to_string(Dialect dialect) noexcept {
   switch (dialect) {
     case Dialect::archive: return "a zip with the entries of an archive";

@@ -1,4 +1,4 @@
-// Finds the model in a foreign zip, and recognises the exporter that wrote it.
+// Recognises foreign zips, finds the model in one, and recognises the exporter that wrote it.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,16 @@
 
 #include "archive/zip_expansion.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "zip/foreign_directory.h"
 
 namespace onnxar {
 
+/// True if a file with this fault may be a foreign zip: the fault concerns its form as a zip, or the position of the
+/// model. zip::ForeignDirectory then decides if the file is read.
+bool may_be_foreign_zip(Code code) noexcept;
+
+/// Names the kinds of zip files that hold a model.
 enum class Dialect : std::uint8_t {
   archive,  ///< `__MODEL_PROTO` and the entries that it names: an archive that breaks rules of form only
   pytorch,  ///< `__MODEL_PROTO` with stand-ins for tensors: torch.onnx's ZIP_ARCHIVE of 2018

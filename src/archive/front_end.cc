@@ -11,6 +11,7 @@
 #include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/errors.h"
 #include "base/extended_files.h"

@@ -1,11 +1,10 @@
-// Distinguishes keys, names of graphs and reserved names, and renames entries.
+// Distinguishes keys, names of graphs and reserved names.
 #include "archive/keys.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
@@ -25,19 +24,6 @@ constexpr std::array<std::string_view, 6> texts_beside_models = {"LICENSE", "LIC
 using base::is_capital;
 using base::is_digit;
 using base::is_identifier_character;
-
-using base::concat;
-
-/// Refuses C identifiers, because readers treat an entry with such a name as the data of a tensor.
-void check_new_name(const RenamedEntry& renamed) {
-  const Place place{renamed.to, std::nullopt};
-  zip::check_name(renamed.to, place);
-  check_reserved(renamed.to, place);
-  if (!is_key(renamed.to)) return;
-  throw Error(Code::usage_argument,
-              "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
-              place);
-}
 
 }  // namespace
 
@@ -109,31 +95,6 @@ std::string key_stem(std::string_view name) {
   if (is_digit(stem.front())) stem.insert(0, "_");
   if (is_reserved_name(stem) || os::is_device_name(stem) || !is_key(stem)) stem.insert(0, "t_");
   return stem.substr(0, longest_stem);
-}
-
-Renames::Renames(const std::vector<RenamedEntry>& list) {
-  for (const RenamedEntry& renamed : list) {
-    check_new_name(renamed);
-    if (by_old_name_.try_emplace(renamed.from, Rename{renamed.to}).second) continue;
-    throw Error(Code::usage_argument, concat("two new names are given to the entry ", base::quoted(renamed.from)));
-  }
-}
-
-std::string_view Renames::operator()(std::string_view name) {
-  const auto found = by_old_name_.find(name);
-  if (found == by_old_name_.end()) return name;
-  found->second.met = true;
-  return found->second.name;
-}
-
-void Renames::expect_all_met(std::string_view what) const {
-  for (const auto& [old_name, rename] : by_old_name_) {
-    if (!rename.met) {
-      throw Error(Code::usage_argument,
-                  concat("cannot rename ", base::quoted(old_name), ": the input has no ", what, " of this name"), {},
-                  {}, {Hint::list_entries});
-    }
-  }
 }
 
 }  // namespace onnxar

@@ -5,11 +5,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/keyed_hash.h"
 #include "onnxar/archive.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -49,28 +46,5 @@ std::string_view folder_of_name(std::string_view name) noexcept;
 /// prefix `_`, and a reserved name or a device name of Windows the prefix `t_`. An empty name becomes `tensor`. The
 /// result is truncated to 200 bytes.
 std::string key_stem(std::string_view name);
-
-// Renames entries of a new archive as the caller wants.
-
-/// Maps old names of entries to new ones.
-class Renames {
- public:
-  /// Throws usage.argument if an old name occurs twice or a new name is a C identifier, and zip.name.* and
-  /// archive.name.reserved for a new name that is not valid.
-  explicit Renames(const std::vector<RenamedEntry>& list);
-
-  [[nodiscard]] bool empty() const noexcept { return by_old_name_.empty(); }
-  /// Returns the new name of the entry `name`, or `name` if it is not renamed.
-  std::string_view operator()(std::string_view name);
-  /// Throws usage.argument if an old name was never looked up. The message calls the renamed things `what` ("entry").
-  void expect_all_met(std::string_view what) const;
-
- private:
-  struct Rename {
-    std::string name;
-    bool met = false;
-  };
-  base::KeyedMap<std::string, Rename> by_old_name_;
-};
 
 }  // namespace onnxar

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/change_detection.h"
+#include "archive/entry_uses.h"
 #include "archive/evidence.h"
-#include "archive/external_tensor.h"
 #include "archive/front_end.h"
 #include "archive/graphs.h"
 #include "archive/local_entry.h"
 #include "archive/opened_input.h"
+#include "archive/tensor_text.h"
 #include "base/errors.h"
 #include "base/glob.h"
 #include "onnx/string_entry.h"

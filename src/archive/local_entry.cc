@@ -1,4 +1,4 @@
-// Proves the local header of an entry of an open archive.
+// Proves the local headers of entries of an open archive.
 #include "archive/local_entry.h"
 
 #include "archive/access.h"
@@ -12,6 +12,10 @@ zip::LocalEntry local_entry(const Archive& archive, std::size_t index) {
     static_cast<void>(ArchiveAccess::reader(archive).read(index, {}));
     return ArchiveAccess::directory(archive).local(archive.file(), index);
   });
+}
+
+void locate_all(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
 
 }  // namespace onnxar

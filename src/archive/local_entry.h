@@ -1,4 +1,4 @@
-// Proves the local header of an entry of an open archive.
+// Proves the local headers of entries of an open archive.
 #pragma once
 
 #include <cstddef>
@@ -10,5 +10,8 @@ namespace onnxar {
 
 /// Proves the local header of an entry and returns its contents. Throws what Archive::locate throws.
 zip::LocalEntry local_entry(const Archive& archive, std::size_t index);
+
+/// Proves the local header of every entry. Throws what Archive::locate throws. Cost: O(entries).
+void locate_all(const Archive& archive);
 
 }  // namespace onnxar

@@ -8,7 +8,8 @@
 
 #include "archive/access.h"
 #include "archive/external_tensor.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
+#include "archive/tensor_text.h"
 #include "base/errors.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -82,6 +83,10 @@ void prove_for_archive(std::string_view name, const Prove& prove) {
 }
 
 }  // namespace
+
+std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
+  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
+}
 
 void prove_model_entry(std::string_view name, Bytes model, const NamedSizes& entries) {
   const bool is_graph = name != model_entry_name;

@@ -1,14 +1,23 @@
-// Proves models and graphs against the entries of the archive that they become part of.
+// Proves models and graphs: their size, and their links against the entries of their archive.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar {
+
+/// True if protobuf can read a message of `size` bytes.
+constexpr bool fits_protobuf(std::uint64_t size) noexcept { return size <= model_size_maximum; }
+
+/// Words the message for a model that does not fit: with `the model is` it returns
+/// `the model is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB`.
+std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size);
 
 /// Lists the names and sizes of the entries of an archive, sorted.
 using NamedSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;

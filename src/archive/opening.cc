@@ -166,11 +166,4 @@ os::File lock_for_planning(const std::filesystem::path& path) {
   return open_and_lock(path, os::Access::read, os::Lock::shared, ignored);
 }
 
-os::File lock_output(const std::filesystem::path& path, const OutputOptions& options) {
-  if (!options.overwrite) return {};
-  if (!options.dry_run) return base::lock_for_replacing(path);
-  static_cast<void>(base::link_status(path));  // a dry run also refuses a path that cannot be examined
-  return {};
-}
-
 }  // namespace onnxar

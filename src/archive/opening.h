@@ -7,7 +7,6 @@
 
 #include "base/mapped_file.h"
 #include "base/open_file.h"
-#include "base/output_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
@@ -52,17 +51,5 @@ os::File lock_for_editing(const std::filesystem::path& path);
 /// still names the locked file. Returns the file without a lock if the file system does not support locks. Throws
 /// archive.busy if the lock is not free within a second, and io.*.
 os::File lock_for_planning(const std::filesystem::path& path);
-
-/// Takes the lock of a tool whose output may replace its input (base::lock_for_replacing). The tool takes it before it
-/// reads the input (X8), so that no edit in between is lost. Returns an invalid file if there is nothing to replace.
-/// Throws what base::lock_for_replacing throws.
-os::File lock_output(const std::filesystem::path& path, const OutputOptions& options);
-
-// Converts OutputOptions to the options of output files.
-
-inline base::Existing existing_of(const OutputOptions& options) {
-  return options.overwrite ? base::Existing::replace : base::Existing::refuse;
-}
-inline base::Sync sync_of(const OutputOptions& options) { return options.sync ? base::Sync::full : base::Sync::none; }
 
 }  // namespace onnxar

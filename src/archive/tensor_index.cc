@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "base/keyed_hash.h"
 #include "onnxar/tensors.h"
 

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/aligned_copies.h"
 #include "archive/evidence.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
+#include "archive/tensor_text.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "archive/graphs.h"
+#include "archive/entry_uses.h"
 #include "base/mapped_file.h"
 #include "convert/entry_payloads.h"
 #include "convert/model_source.h"

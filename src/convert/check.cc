@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/change_detection.h"
 #include "archive/container_check.h"
-#include "archive/evidence.h"
 #include "archive/opened_input.h"
 #include "base/open_file.h"
 #include "base/parallel.h"

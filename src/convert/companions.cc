@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "base/mapped_file.h"
 #include "base/sources.h"
 #include "base/text.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "archive/graphs.h"
+#include "convert/entries_by_content.h"
 #include "convert/files_beside.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "archive/entry_source.h"
+#include "archive/entry_uses.h"
+#include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opened_input.h"
+#include "archive/renames.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"

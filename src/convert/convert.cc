@@ -6,9 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 // Refuses to move the data of names that a graph defines more than once.
 #include "convert/duplicates.h"
 
-#include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "onnx/duplicates.h"
 
 namespace onnxar {

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "base/file_origin.h"
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "archive/external_tensor.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
+#include "archive/tensor_text.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/file_origin.h"

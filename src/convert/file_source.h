@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "base/mapped_file.h"
 #include "convert/entry_payloads.h"
 #include "convert/external_files.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/graph_rules.h"
 #include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/file_origin.h"

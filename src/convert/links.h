@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "base/file_origin.h"
 #include "convert/model_source.h"
 #include "onnx/sites.h"

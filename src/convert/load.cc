@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "archive/evidence.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "archive/keys.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"

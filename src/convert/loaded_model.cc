@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
 

@@ -15,9 +15,10 @@
 
 #include "archive/access.h"
 #include "archive/container_check.h"
-#include "archive/external_tensor.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
+#include "archive/tensor_text.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/model_source.h"

@@ -11,6 +11,7 @@
 
 #include "archive/file_kind.h"
 #include "archive/keys.h"
+#include "archive/renames.h"
 #include "base/beneath.h"
 #include "base/glob.h"
 #include "base/mapped_file.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "base/keyed_hash.h"
 #include "base/sources.h"
 #include "base/text.h"

@@ -8,6 +8,8 @@
 #include "archive/access.h"
 #include "archive/evidence.h"
 #include "archive/file_kind.h"
+#include "archive/foreign_zip.h"
+#include "archive/local_entry.h"
 #include "base/errors.h"
 #include "base/file_origin.h"
 #include "base/text.h"

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
-#include "archive/access.h"
-#include "archive/external_tensor.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
+#include "archive/tensor_text.h"
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/paths.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "archive/keys.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/open_file.h"
 #include "base/output_name.h"
 #include "base/paths.h"

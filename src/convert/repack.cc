@@ -7,6 +7,7 @@
 #include "archive/evidence.h"
 #include "archive/graphs.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"

@@ -6,8 +6,10 @@
 
 #include "archive/access.h"
 #include "archive/foreign_zip.h"
+#include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "base/errors.h"
 #include "base/sources.h"
 #include "base/text.h"

@@ -11,6 +11,7 @@
 
 #include "archive/entry_writer.h"
 #include "archive/keys.h"
+#include "archive/renames.h"
 #include "archive/zip_expansion.h"
 #include "convert/repack_models.h"
 #include "onnxar/bytes.h"

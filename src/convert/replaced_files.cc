@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "archive/keys.h"
 #include "convert/companions_to_save.h"
 #include "onnxar/error.h"

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "archive/graphs.h"
 #include "convert/companions.h"
 #include "convert/loaded_model.h"
 #include "onnxar/convert.h"

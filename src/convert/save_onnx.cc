@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "archive/access.h"
-#include "archive/graphs.h"
 #include "archive/keys.h"
+#include "archive/model_proof.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/progress.h"

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "archive/external_tensor.h"
+#include "archive/graph_rules.h"
+#include "archive/tensor_text.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "convert/checksum.h"

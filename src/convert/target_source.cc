@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/entry_uses.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"

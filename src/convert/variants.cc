@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/keyed_hash.h"

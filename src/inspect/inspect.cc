@@ -1,4 +1,5 @@
 // Makes the inspection that `show` prints, from all parts of a model.
+#include "archive/change_detection.h"
 #include "archive/evidence.h"
 #include "base/errors.h"
 #include "base/keyed_hash.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "base/checked.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"

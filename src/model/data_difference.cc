@@ -14,7 +14,6 @@
 #include <optional>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/little_endian.h"
 #include "onnx/packed_elements.h"

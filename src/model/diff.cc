@@ -7,7 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
+#include "archive/tensor_text.h"
 #include "convert/archive_source.h"
 #include "convert/expansion.h"
 #include "convert/load.h"

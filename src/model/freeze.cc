@@ -14,7 +14,7 @@
 
 #include "archive/file_kind.h"
 #include "archive/opened_input.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"

@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "archive/access.h"
+#include "archive/model_proof.h"
+#include "archive/tensor_text.h"
 #include "onnx/sites.h"
 #include "onnx/wire.h"
 #include "onnxar/error.h"

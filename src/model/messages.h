@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/tensor_text.h"
 #include "convert/load.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "archive/graphs.h"
+#include "archive/change_detection.h"
 #include "archive/keys.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "archive/access.h"
+#include "archive/model_proof.h"
 #include "base/text.h"
 #include "model/messages.h"
 #include "onnx/sites.h"

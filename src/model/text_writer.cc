@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "base/errors.h"
 #include "base/sources.h"
 #include "base/text.h"

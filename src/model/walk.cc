@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "archive/tensor_text.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "model/messages.h"

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/entry_uses.h"
 #include "archive/graphs.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/byte_range.h"
 #include "base/open_file.h"
 #include "base/output_file.h"

@@ -15,6 +15,7 @@
 #include "archive/container_check.h"
 #include "archive/evidence.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/byte_range.h"
 #include "base/errors.h"
 #include "base/parallel.h"

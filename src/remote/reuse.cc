@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/change_detection.h"
 #include "archive/evidence.h"
 #include "archive/opening.h"
 #include "base/byte_range.h"

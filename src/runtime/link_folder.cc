@@ -12,9 +12,8 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
-#include "archive/graphs.h"
 #include "archive/keys.h"
-#include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/errors.h"

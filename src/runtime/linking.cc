@@ -5,9 +5,10 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "archive/tensor_text.h"
 #include "base/byte_range.h"
 #include "base/open_file.h"
 #include "base/paths.h"

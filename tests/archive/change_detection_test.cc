@@ -1,4 +1,6 @@
 // Which changes of a file count as a change of the archive that was opened from it.
+#include "archive/change_detection.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>

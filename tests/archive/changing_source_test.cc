@@ -1,7 +1,7 @@
 // A RandomAccess whose bytes change between two reads: only bytes that were read are used.
 #include <gtest/gtest.h>
 
-#include "archive/access.h"
+#include "archive/aligned_copies.h"
 #include "archive/container_check.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"

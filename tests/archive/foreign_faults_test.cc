@@ -7,7 +7,7 @@
 
 #include "archive/allocations.h"
 #include "archive/evidence.h"
-#include "archive/file_kind.h"
+#include "archive/foreign_zip.h"
 #include "support/samples.h"
 #include "support/zip_builder.h"
 #include "zip/foreign_directory.h"

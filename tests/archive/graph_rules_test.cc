@@ -1,4 +1,6 @@
 // G3 and G4: what the metadata of graphs may say.
+#include "archive/graph_rules.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/graphs.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

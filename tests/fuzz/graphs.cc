@@ -1,12 +1,12 @@
 // An archive with further graphs. They are what their names say. Every verb that writes an archive anew keeps each
 // graph and each entry that a graph names; unpacked into a folder and packed again, they are the same.
-#include "archive/graphs.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
 
+#include "archive/entry_uses.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "archive/file_kind.h"
-#include "archive/graphs.h"
+#include "archive/graph_rules.h"
 #include "convert/links.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"

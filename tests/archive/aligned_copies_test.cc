@@ -1,5 +1,5 @@
 // Copies of data of the model: aligned, made once for each key, within a limit.
-#include "archive/access.h"
+#include "archive/aligned_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -56,20 +56,6 @@ TEST(AlignedCopies, ACopyThatFailedIsMadeAgain) {
   EXPECT_THROW(static_cast<void>(copies.get({1, 0}, source, 1000)), std::runtime_error);
   source.fails = false;
   EXPECT_EQ(bytes_of_copy(copies.get({1, 0}, source, 1000)), pattern(100));
-}
-
-// The limit of models and graphs.
-
-TEST(ModelSize, FitsProtobufBelowTwoGibibytes) {
-  EXPECT_TRUE(fits_protobuf(0));
-  EXPECT_TRUE(fits_protobuf(0x7fffffff));
-  EXPECT_FALSE(fits_protobuf(0x80000000));
-  EXPECT_FALSE(fits_protobuf(~std::uint64_t{0}));
-}
-
-TEST(OversizeText, SaysHowLargeTheModelIsAndWhatTheLimitIs) {
-  EXPECT_EQ(oversize_text("the graph is", 3ULL << 30U),
-            "the graph is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB");
 }
 
 }  // namespace
