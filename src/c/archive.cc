@@ -16,6 +16,7 @@
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/boundary.h"
+#include "c/sized_struct.h"
 #include "onnxar/error.h"
 #include "onnxar/listing.h"
 #include "onnxar/tensors.h"

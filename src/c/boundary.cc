@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 

@@ -2,21 +2,17 @@
 // frame of every function.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/onnxar_c.h"
-#include "onnxar/version.h"
 
 struct onnxar_archive {  // NOLINT(readability-identifier-naming): a name of C
   onnxar::Archive archive;
@@ -68,44 +64,6 @@ std::size_t thread_count(std::uint64_t threads) noexcept;
 Prefetch prefetch_of(std::int32_t number);
 
 inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }
-
-// Structs of options, which callers fill in and which may grow in later versions.
-
-/// Returns the part of the caller's struct that this library knows; all zeros for a null pointer. `Struct` begins with
-/// `struct_size`, which identifies the version of the header that the caller was compiled against. `first_size` is the
-/// size of the struct in the first version of this ABI.
-/// - A shorter struct than the library's: the members that it lacks are 0.
-/// - A longer struct: the members that the library lacks must be 0.
-/// Throws usage.argument.
-template <typename Struct>
-Struct known_part(const Struct* given, std::size_t first_size) {
-  Struct known{};
-  if (given == nullptr) return known;
-  const std::size_t size = given->struct_size;
-  if (size < first_size) {
-    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
-                                                   "; set it to their sizeof, which is at least ", first_size));
-  }
-  // If the caller never set the size, it may be any number, and reading that far would leave the caller's memory.
-  constexpr std::size_t largest = 4096;
-  if (size > largest) {
-    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
-                                                   ", more than in any version; set it to their sizeof"));
-  }
-  // A member that this library does not know may be a request that must not be ignored, such as one for a dry run.
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (std::size_t i = sizeof known; i < size; ++i) {
-    if (bytes[i] != 0) {
-      throw Error(Code::usage_argument,
-                  base::concat("the options are of a later version: their byte ", i, " is set, and this library (",
-                               ONNXAR_VERSION_STRING, ") does not know what it means"));
-    }
-  }
-  std::memcpy(&known, given, std::min(size, sizeof known));
-  return known;
-}
-
-// Errors.
 
 /// Returns the advice in words of C; empty for Hint::none.
 std::string words_of(const Advice& advice);

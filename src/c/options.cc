@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "c/boundary.h"
+#include "c/sized_struct.h"
 #include "onnxar/error.h"
 #include "os/names.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "c/boundary.h"
+#include "c/sized_struct.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"

@@ -1,4 +1,4 @@
-// Describes the entries of an output besides the model and its weights: side files and graphs.
+// Describes the side files and graphs of an output, and limits the number of their folders.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "convert/companions.h"
+#include "convert/file_targets.h"
 #include "convert/load.h"
 #include "convert/model_folder.h"
 #include "convert/open.h"

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/fields.h"
-#include "onnx/operators.h"
 #include "onnx/string_entry.h"
 #include "os/names.h"
 #include "zip/format.h"
@@ -201,26 +200,6 @@ const LinkMarker* ModelMarker::of(const ModelSource& source, std::string_view ar
 Archive ModelMarker::open(const ModelSource& source, Bytes file, std::shared_ptr<const void> owner,
                           const std::filesystem::path& path, const base::FileOrigin* origin) {
   return keeping_errors(source, [&] { return marker_->open(file, std::move(owner), path, origin); });
-}
-
-bool FollowedLinks::follows(const onnx::TensorSite& site) {
-  // The innermost graph or node that holds the tensor decides: an initializer of a graph within a node is not in an
-  // attribute tensor of that node.
-  std::size_t depth = site.levels.size();
-  while (depth > 0 && site.levels[depth - 1].message != onnx::Message::graph &&
-         site.levels[depth - 1].message != onnx::Message::node) {
-    --depth;
-  }
-  if (depth == 0 || site.levels[depth - 1].message == onnx::Message::graph) return true;
-  if (nodes_.size() < depth) nodes_.resize(depth);
-  const onnx::Range range = site.levels[depth - 1].field.value;
-  Node& node = nodes_[depth - 1];
-  // A node with a million tensors is parsed once, not a million times.
-  if (!node.read || node.begin != range.begin) {
-    node = {range.begin, true, onnx::is_constant(site.model, range)};
-    ++nodes_read_;
-  }
-  return node.is_constant;
 }
 
 }  // namespace onnxar

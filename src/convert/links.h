@@ -9,11 +9,9 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/file_origin.h"
 #include "convert/model_source.h"
-#include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -50,10 +48,8 @@ struct LinkMarker {
 /// Throws usage.argument if readers of external data would refuse the file's name as a location.
 void refuse_unlinkable(const std::filesystem::path& file);
 
-// Reads the link marker of one model at its first use, and keeps the result.
-
-/// Keeps the first error and rethrows it, because a broken or stale marker is one fault of the model, not one per
-/// tensor. Not synchronised.
+/// Reads the link marker of one model at its first use, and keeps the result. Keeps the first error and rethrows it,
+/// because a broken or stale marker is one fault of the model, not one per tensor. Not synchronised.
 class ModelMarker {
  public:
   /// Returns the marker of `source.model()` if the model is a link to an archive with this file name, otherwise null.
@@ -70,29 +66,6 @@ class ModelMarker {
   bool is_read_ = false;
   std::optional<LinkMarker> marker_;  // the marker, if it was read and the model has one
   std::optional<Error> error_;
-};
-
-/// Determines if runtimes read a tensor's external data: they do not follow links in attributes, except in those of
-/// Constant nodes. Must be called for each tensor of one walk, in order, so that a node is read once, however many
-/// tensors it has. Not synchronised.
-class FollowedLinks {
- public:
-  /// True if runtimes follow the link of this tensor. Cost: O(depth), and O(fields of the node) for the first tensor of
-  /// each node.
-  [[nodiscard]] bool follows(const onnx::TensorSite& site);
-  /// Returns the number of nodes read so far.
-  [[nodiscard]] std::uint64_t nodes_read() const noexcept { return nodes_read_; }
-
- private:
-  /// Holds the result for the last node at a depth. Different nodes begin at different bytes.
-  struct Node {
-    std::uint64_t begin = 0;
-    bool read = false;
-    bool is_constant = false;
-  };
-
-  std::vector<Node> nodes_;  // by depth: a node holds tensors before and after those of nodes within it
-  std::uint64_t nodes_read_ = 0;
 };
 
 }  // namespace onnxar

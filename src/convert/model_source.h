@@ -1,4 +1,4 @@
-// Defines the interface of a model's source: the bytes of its graphs, and the data that its links name.
+// Defines the interface of a model's source: the bytes of its graphs, the data that its links name, and side files.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,14 @@
 
 namespace onnxar {
 
-// Describes the companions of a model in its source: entries that are not its model, graphs or weights.
-
 /// Describes an entry that no tensor names, and whose name is not a key: `tokenizer.json`.
 struct SideFile {
   std::string name;
   std::shared_ptr<const ByteSource> source;
 };
 
-/// Holds side files, and the names of omitted entries.
+/// Holds the companions of a model in its source, which are not its model, graphs or weights: side files, and the names
+/// of omitted entries.
 struct SourceCompanions {
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< names of other entries that no tensor names, such as old weights

@@ -26,6 +26,7 @@
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/companions_to_save.h"
+#include "convert/file_targets.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"
 #include "convert/save_onnx.h"

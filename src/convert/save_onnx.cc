@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "convert/companions.h"
 #include "convert/external_files.h"
+#include "convert/file_targets.h"
 #include "convert/model_source.h"
 #include "convert/plan.h"
 #include "convert/publish.h"

@@ -1,8 +1,8 @@
 // Writes a loaded model as plain ONNX.
 #pragma once
 
+#include "convert/file_targets.h"
 #include "convert/loaded_model.h"
-#include "convert/publish.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"

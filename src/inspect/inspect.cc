@@ -12,7 +12,7 @@
 #include "inspect/graph_summary.h"
 #include "inspect/inspection.h"
 #include "model/messages.h"
-#include "model/text_writer.h"
+#include "model/text_parser.h"
 #include "model/walk.h"
 #include "onnx/operators.h"
 

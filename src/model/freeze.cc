@@ -24,6 +24,7 @@
 #include "model/front_end.h"
 #include "model/messages.h"
 #include "model/model.h"
+#include "model/npy.h"
 #include "model/npz.h"
 #include "model/prune.h"
 #include "model/safetensors.h"

@@ -13,6 +13,7 @@
 #include "convert/save.h"
 #include "model/messages.h"
 #include "model/payload_memory.h"
+#include "model/text_parser.h"
 #include "model/text_writer.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_values.h"

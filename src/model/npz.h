@@ -1,4 +1,4 @@
-// Reads arrays from a `.npz`: a zip file with one `.npy` (numpy/lib/format.py describes the format) per array.
+// Reads arrays from a `.npz`: a zip file with one `.npy` per array.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "archive/opened_input.h"
 #include "archive/unpacked_zip.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
-#include "onnxar/tensor.h"
 
 namespace onnxar {
-
-/// A parsed `.npy` file.
-struct NpyArray {
-  std::string descr;  ///< `<f4`
-  std::vector<std::int64_t> dims;
-  Bytes data;  ///< a view into the file
-};
-
-/// Parses a `.npy` file. Throws numpy.array.malformed (it is not a `.npy`, the header does not have NumPy's form, or
-/// the data has another length) or numpy.array.unsupported (a version above 3, Fortran order, big-endian numbers,
-/// Python objects or records).
-NpyArray parse_npy(Bytes file);
-
-/// True if elements of NumPy's type `descr` have the bits of elements of `type`. For types that NumPy lacks, unsigned
-/// integers and plain bytes (`|V2`) are accepted.
-bool is_numpy_form(DataType type, std::string_view descr);
 
 /// An open `.npz` file. The mapping lives as long as this object and every array read from it. Threads: one call at a
 /// time.

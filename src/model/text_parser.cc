@@ -1,4 +1,6 @@
 // Parses protobuf's text format.
+#include "model/text_parser.h"
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -61,5 +63,11 @@ std::vector<std::byte> parse_text(Bytes text) {
 }  // namespace
 
 TextParser text_parser() { return parse_text; }
+
+LoadOptions with_text_parser(const LoadOptions& options) {
+  LoadOptions with = options;
+  if (!with.text_parser) with.text_parser = text_parser();
+  return with;
+}
 
 }  // namespace onnxar

@@ -23,11 +23,13 @@
 #include "base/text.h"
 #include "convert/duplicates.h"
 #include "convert/expansion.h"
+#include "convert/file_targets.h"
 #include "convert/load.h"
 #include "convert/save.h"
 #include "convert/save_onnx.h"
 #include "model/front_end.h"
 #include "model/messages.h"
+#include "model/text_parser.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"
 
@@ -277,12 +279,6 @@ ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& o
   report.remarks.insert(report.remarks.end(), text.losses().begin(), text.losses().end());
   save_alone(text, model, Destination::of(output, name_in_folder(model, input), Format::textproto), options, report);
   return report;
-}
-
-LoadOptions with_text_parser(const LoadOptions& options) {
-  LoadOptions with = options;
-  if (!with.text_parser) with.text_parser = text_parser();
-  return with;
 }
 
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {

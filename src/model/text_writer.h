@@ -14,7 +14,4 @@ namespace onnxar {
 ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                         const std::filesystem::path& input = {});
 
-/// Returns `options` with a parser for text, unless they have one.
-LoadOptions with_text_parser(const LoadOptions& options);
-
 }  // namespace onnxar

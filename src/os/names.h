@@ -1,4 +1,4 @@
-// Text and paths. This library's text is UTF-8; paths have the system's encoding.
+// Text and paths, and names of devices. This library's text is UTF-8; paths have the system's encoding.
 #pragma once
 
 #include <filesystem>

@@ -10,6 +10,7 @@
 #include "onnxar/error.h"
 #include "os/names.h"
 #include "remote/pieces.h"
+#include "remote/stall_clock.h"
 #include "remote/waiting.h"
 
 namespace onnxar {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "remote/stall_clock.h"
+
 namespace onnxar {
 namespace {
 

@@ -33,6 +33,7 @@
 #include "onnx/rope.h"
 #include "onnx/taken_names.h"
 #include "os/names.h"
+#include "runtime/copied_archive.h"
 #include "runtime/linking.h"
 
 namespace onnxar {

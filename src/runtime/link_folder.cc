@@ -36,6 +36,7 @@
 #include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
+#include "runtime/copied_archive.h"
 #include "runtime/link_configs.h"
 #include "runtime/linking.h"
 #include "runtime/moved_archive.h"

@@ -3,13 +3,10 @@
 
 #include <cstddef>
 
-#include "archive/access.h"
-#include "archive/entry_source.h"
 #include "archive/graph_rules.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/tensor_text.h"
-#include "base/byte_range.h"
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -41,21 +38,6 @@ Archive open_archive(const fs::path& path, const LinkOptions& range) {
 }
 
 }  // namespace
-
-void CopiedArchive::read(const ByteSink& sink) const {
-  std::uint64_t at = 0;
-  for (const ArchiveEntry& entry : archive_.entries()) {
-    const std::uint64_t data = archive_.locate(entry).offset;
-    sink(base::section(archive_.file(), at, data - at));
-    EntrySource(archive_, entry).read(sink);
-    at = data + entry.size;
-  }
-  sink(base::section(archive_.file(), at));
-}
-
-void CopiedArchive::locate(const std::function<void(const Location&)>& visit) const {
-  visit({archive_.file(), true, ArchiveAccess::origin(archive_)});
-}
 
 Linking::Linking(const fs::path& archive, const LinkOptions& options, const std::string& graph,
                  std::optional<std::string_view> copy, LinkForm form)

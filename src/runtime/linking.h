@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "archive/access.h"
 #include "convert/expansion.h"
+#include "convert/followed_links.h"
 #include "convert/links.h"
 #include "convert/open.h"
 #include "onnx/duplicates.h"
@@ -24,20 +23,7 @@
 
 namespace onnxar {
 
-/// Hands out the bytes of an archive for copying it. Compares the CRC-32s of the entries while they are read.
-/// Reading throws zip.data.crc and io.changed.
-class CopiedArchive final : public ByteSource {
- public:
-  explicit CopiedArchive(const Archive& archive) : archive_(ArchiveAccess::share(archive)) {}
-  [[nodiscard]] std::uint64_t size() const override { return archive_.file().size(); }
-  void read(const ByteSink& sink) const override;
-  void locate(const std::function<void(const Location&)>& visit) const override;
-
- private:
-  Archive archive_;
-};
-
-/// Rewrites the model of an archive, or one graph after another, so that its links lead to ranges name of the archive's
+/// Rewrites the model of an archive, or one graph after another, so that its links name ranges of the archive's
 /// file. What holds for all graphs is read once. Not synchronised.
 class Linking {
  public:

@@ -19,6 +19,7 @@
 #include "onnxar/archive_writer.h"
 #include "runtime/own_folder.h"
 #include "runtime/prepacked.h"
+#include "runtime/workshop.h"
 
 namespace onnxar {
 namespace {

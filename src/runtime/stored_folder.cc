@@ -16,6 +16,7 @@
 #include "os/names.h"
 #include "runtime/pack_stored.h"
 #include "runtime/stored_about.h"
+#include "runtime/workshop.h"
 
 namespace onnxar {
 namespace {

@@ -29,6 +29,7 @@
 #include "runtime/pack_stored.h"
 #include "runtime/stored_about.h"
 #include "runtime/stored_folder.h"
+#include "runtime/workshop.h"
 
 namespace onnxar {
 namespace {

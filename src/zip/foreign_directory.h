@@ -1,4 +1,4 @@
-// The central directory of a foreign zip: a zip file that another program wrote, and that `repack` and `pack` read.
+// Reads the central directory of a foreign zip, a zip file that another program wrote, and the data of its entries.
 #pragma once
 
 #include <cstddef>

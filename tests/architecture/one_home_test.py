@@ -84,7 +84,7 @@ HOMES = {
     "tables of keys from files, under a random hash": (r"std::unordered_(?:multi)?(?:map|set)<", "src/base/keyed_hash.h"),
     "blocks that files share": (r"(?i)block\w* = 4096\b", "src/base/output_file.h"),
     "the suffix of graphs and models": (r'(?:graph_suffix =|[?:+]) "\.onnx"', "src/archive/keys.h"),
-    "the least speed of a server": (r"least_speed = |sent less than \d", "src/remote/waiting.h"),
+    "the least speed of a server": (r"least_speed = |sent less than \d", "src/remote/stall_clock.h"),
 }
 # Facts that only the libraries must not spell.
 OF_LIBRARIES = {

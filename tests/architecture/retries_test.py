@@ -43,7 +43,7 @@ RULES = {
         JS: r"^export const TIMEOUT = ([\d_]+)",
     },
     "least speed in bytes a second": {
-        "src/remote/waiting.h": r"least_speed = (\d+)",
+        "src/remote/stall_clock.h": r"least_speed = (\d+)",
         JS: r"^export const LEAST_SPEED = (\d+)",
     },
 }

@@ -1,9 +1,10 @@
 // Structs of options that grew after their callers were compiled: callers keep the struct of their header.
+#include "c/sized_struct.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "c/boundary.h"
 #include "support/refusal.h"
 
 namespace onnxar::c {

@@ -1,7 +1,8 @@
 // The cost of telling which tensors runtimes read external data for.
+#include "convert/followed_links.h"
+
 #include <gtest/gtest.h>
 
-#include "convert/links.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {

@@ -1,8 +1,9 @@
 // Tests which parts of data files tensors use.
+#include "convert/slice_uses.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convert/model_check.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {

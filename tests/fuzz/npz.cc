@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
+#include "model/npy.h"
 #include "onnxar/model/model.h"
 #include "support/wire_builder.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "convert/numpy_format.h"
-#include "model/npz.h"
+#include "model/npy.h"
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 

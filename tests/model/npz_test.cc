@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/npy.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"

@@ -1,7 +1,7 @@
 // When a transfer counts as too slow.
-#include <gtest/gtest.h>
+#include "remote/stall_clock.h"
 
-#include "remote/waiting.h"
+#include <gtest/gtest.h>
 
 namespace onnxar::testing {
 namespace {
