@@ -11,8 +11,8 @@
 #include "archive/front_end.h"
 #include "onnxar/version.h"
 #include "os/process.h"
-#include "shell/command.h"
 #include "shell/description.h"
+#include "shell/exit_code.h"
 #include "shell/hints.h"
 #include "shell/json.h"
 #include "shell/near_words.h"
@@ -20,6 +20,7 @@
 #include "shell/shortened.h"
 #include "shell/terminal.h"
 #include "shell/verb_names.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

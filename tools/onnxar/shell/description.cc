@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-#include "shell/command.h"
+#include "shell/options.h"
 
 namespace onnxar::tool {
 namespace {

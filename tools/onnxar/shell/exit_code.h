@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "onnxar/error.h"
+
 namespace onnxar::tool {
 
 namespace exit_code {
@@ -19,5 +21,17 @@ inline constexpr std::array<std::string_view, 5> meanings = {
     "wrong arguments, or the output exists", "a file is missing or busy, permission denied, the disk is full",
     "corrupt or unsupported input"};
 }  // namespace exit_code
+
+/// Returns the exit code after an error.
+inline int exit_code_of(const Error& error) {
+  switch (kind(error.code())) {
+    case Kind::usage: return exit_code::usage;
+    case Kind::io: return exit_code::io;
+    // Remarks are never thrown; the compiler wants all kinds.
+    case Kind::format:
+    case Kind::remark: return exit_code::format;
+  }
+  return exit_code::format;
+}
 
 }  // namespace onnxar::tool

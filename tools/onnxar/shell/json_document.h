@@ -1,4 +1,4 @@
-// Prints JSON.
+// Makes documents of JSON, and prints them.
 #pragma once
 
 #include <iostream>

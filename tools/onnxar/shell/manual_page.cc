@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "onnxar/version.h"
-#include "shell/command.h"
 #include "shell/description.h"
+#include "shell/exit_code.h"
 
 namespace onnxar::tool {
 namespace {

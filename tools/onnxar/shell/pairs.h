@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "shell/command.h"
-
 namespace onnxar::tool {
 
 /// Splits `text` at the first `=`. Throws usage.argument, whose message begins with `wanted`: "--add wants NAME=FILE".

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "onnxar/bytes.h"
-#include "shell/command.h"
+#include "shell/report.h"
 
 namespace onnxar::tool {
 

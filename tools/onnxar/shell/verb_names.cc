@@ -5,7 +5,6 @@
 #include <array>
 #include <string_view>
 
-#include "shell/command.h"
 #include "shell/near_words.h"
 
 namespace onnxar::tool {

@@ -2,8 +2,10 @@
 #include <iostream>
 #include <memory>
 
-#include "shell/command.h"
 #include "shell/description.h"
+#include "shell/exit_code.h"
+#include "shell/options.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 

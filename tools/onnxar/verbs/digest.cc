@@ -4,10 +4,13 @@
 
 #include "onnxar/listing.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/json.h"
+#include "shell/options.h"
 #include "shell/paths.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 #include "verbs/digest_json.h"
 
 namespace onnxar::tool {

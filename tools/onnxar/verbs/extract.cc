@@ -4,9 +4,12 @@
 
 #include "onnxar/convert.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/model_text.h"
+#include "shell/options.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -6,10 +6,13 @@
 
 #include "onnxar/remote.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/paths.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

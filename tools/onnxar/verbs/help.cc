@@ -2,8 +2,9 @@
 #include <iostream>
 #include <memory>
 
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/verb_names.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 

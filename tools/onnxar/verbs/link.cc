@@ -5,8 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -11,13 +11,15 @@
 #include "archive/front_end.h"
 #include "onnxar/listing.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/graph_totals.h"
 #include "shell/graph_totals_json.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/paths.h"
 #include "shell/terminal.h"
+#include "shell/verbs.h"
 #include "verbs/ls_json.h"
 
 namespace onnxar::tool {

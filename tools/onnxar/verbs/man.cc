@@ -1,8 +1,9 @@
 // Prints the manual page, for the verb `man`.
 #include <iostream>
 
-#include "shell/command.h"
 #include "shell/description.h"
+#include "shell/exit_code.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 

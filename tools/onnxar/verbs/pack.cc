@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/model_text.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/pairs.h"
 #include "shell/paths.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/standard_streams.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

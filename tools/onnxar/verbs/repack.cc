@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "archive/front_end.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/pairs.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -2,7 +2,10 @@
 #include <memory>
 
 #include "onnxar/archive_writer.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
+#include "shell/options.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -7,11 +7,14 @@
 #include "model/front_end.h"
 #include "onnxar/remote.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/json.h"
 #include "shell/model_text.h"
 #include "shell/numbers.h"
+#include "shell/options.h"
 #include "shell/progress_line.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 #include "verbs/with_model/diff_json.h"
 
 namespace onnxar::tool {

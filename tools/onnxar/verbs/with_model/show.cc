@@ -10,9 +10,12 @@
 #include "html/page.h"
 #include "inspect/inspection.h"
 #include "shell/addresses.h"
-#include "shell/command.h"
+#include "shell/exit_code.h"
 #include "shell/model_text.h"
+#include "shell/options.h"
 #include "shell/paths.h"
+#include "shell/report.h"
+#include "shell/verbs.h"
 #include "verbs/with_model/show_json.h"
 #include "verbs/with_model/show_text.h"
 

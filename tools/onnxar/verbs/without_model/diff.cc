@@ -1,5 +1,5 @@
 // Refuses the verb `diff` in a tool that was built without protobuf.
-#include "shell/command.h"
+#include "shell/verbs.h"
 #include "verbs/without_model/refusal.h"
 
 namespace onnxar::tool {

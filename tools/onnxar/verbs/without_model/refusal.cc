@@ -4,7 +4,7 @@
 #include <string>
 
 #include "onnxar/error.h"
-#include "shell/command.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 

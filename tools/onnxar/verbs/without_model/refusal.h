@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "shell/command.h"
+#include "shell/verbs.h"
 
 namespace onnxar::tool {
 

@@ -1,4 +1,4 @@
-// Options and messages that the verbs share.
+// Adds the options that several verbs share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,17 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "onnxar/archive_writer.h"
-#include "onnxar/bytes.h"
 #include "onnxar/convert.h"
-#include "onnxar/error.h"
 #include "onnxar/options.h"
-#include "shell/exit_code.h"
+#include "shell/report.h"
 
 namespace onnxar::tool {
 
@@ -26,44 +23,7 @@ inline constexpr const char* file = "FILE";
 inline constexpr const char* folder = "DIR";
 }  // namespace value_type
 
-/// Says how much to print on stderr.
-struct Verbosity {
-  bool quiet = false;
-  bool verbose = false;
-};
-
-/// Runs a verb, and returns the exit code.
-using Action = std::function<int()>;
-/// A verb on the command line.
-struct Verb {
-  CLI::App* app;
-  Action run;
-};
-
-Verb add_pack(CLI::App& app);
-Verb add_unpack(CLI::App& app);
-Verb add_ls(CLI::App& app);
-Verb add_check(CLI::App& app);
-Verb add_cat(CLI::App& app);
-Verb add_digest(CLI::App& app);
-Verb add_repack(CLI::App& app);
-Verb add_replace(CLI::App& app);
-Verb add_link(CLI::App& app);
-Verb add_recover(CLI::App& app);
-Verb add_undo(CLI::App& app);
-Verb add_extract(CLI::App& app);
-Verb add_get(CLI::App& app);
-Verb add_completion(CLI::App& app);
-Verb add_help(CLI::App& app);
-Verb add_man(CLI::App& app);
-
-// Verbs that need protobuf. A tool without onnxar::model has the refusals of the folder without_model instead.
-Verb add_show(CLI::App& app);
-Verb add_dump(CLI::App& app);
-Verb add_diff(CLI::App& app);
-Verb add_freeze(CLI::App& app);
-
-/// Options that several verbs share.
+/// Adds `-q` and `-v`.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 /// Adds an option whose value is a path.
 CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
@@ -107,20 +67,5 @@ void add_threads(CLI::App& verb, std::size_t& threads);
 CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times);
 /// Adds an option for a number of bytes, optionally with KiB, MiB, GiB, TiB, KB, MB or GB.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
-
-/// Calls `pack` or `unpack`, by the format. An input of `-` is the standard input, whose external data is in the
-/// working folder by default.
-ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
-                            const SaveOptions& save, LoadOptions load);
-
-/// Writes all bytes to the standard output, without a buffer. Throws io.failed; io.changed (the bytes are in a file
-/// that was shortened).
-void write_to_stdout(Bytes bytes);
-
-int exit_code_of(const Error& error);
-/// Prints remarks to stderr: all if verbose, else the first few.
-void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
-/// Prints the state to which an archive was or would be cut back.
-void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive);
 
 }  // namespace onnxar::tool

@@ -1,19 +1,13 @@
-// Adds the options that several verbs share, and prints what verbs report.
-#include "shell/command.h"
+// Adds options to the parser, and checks their values.
+#include "shell/options.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <iostream>
 #include <limits>
+#include <system_error>
 #include <utility>
 
-#include "os/process.h"
-#include "shell/hints.h"
-#include "shell/numbers.h"
 #include "shell/paths.h"
-#include "shell/shortened.h"
-#include "shell/terminal.h"
 
 namespace onnxar::tool {
 
@@ -43,20 +37,6 @@ std::string size_in_bytes(std::string& text) {
   }
   text = std::to_string(number * unit->second);
   return {};
-}
-
-std::vector<std::byte> standard_input() {
-  constexpr std::size_t step = 1U << 20U;
-  std::vector<std::byte> bytes;
-  for (;;) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + step);
-    std::error_code failed;
-    const std::size_t got = os::read_input(std::span(bytes).subspan(before), failed);
-    bytes.resize(before + got);
-    if (failed) throw Error(Code::io_failed, "cannot read the standard input: " + failed.message());
-    if (got == 0) return bytes;
-  }
 }
 
 }  // namespace
@@ -195,57 +175,6 @@ CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
       ->check(CLI::Validator(CLI::Range(std::uint64_t{1}, most)).description(""))
       ->type_name("N")
       ->capture_default_str();
-}
-
-ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
-                            const SaveOptions& save, LoadOptions load) {
-  const bool packing = save.format == Format::archive;
-  if (input != "-")
-    return packing ? onnxar::pack(input, output, save, load) : onnxar::unpack(input, output, save, load);
-  // A pipe cannot be mapped and its size is unknown, so the whole model is read into memory.
-  const std::vector<std::byte> bytes = standard_input();
-  if (load.external_data_dir.empty()) load.external_data_dir = ".";
-  return packing ? onnxar::pack(bytes, output, save, load) : onnxar::unpack(bytes, output, save, load);
-}
-
-void write_to_stdout(Bytes bytes) {
-  while (!bytes.empty()) {
-    std::error_code failed;
-    const std::size_t written = os::write_output(bytes, failed);
-    // The kernel reads the mapping for `write`. Where the file lost its end, that fails with EFAULT, without SIGBUS.
-    if (failed == std::errc::bad_address) throw shortened(bytes);
-    if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
-    bytes = bytes.subspan(written);
-  }
-}
-
-int exit_code_of(const Error& error) {
-  switch (kind(error.code())) {
-    case Kind::usage: return exit_code::usage;
-    case Kind::io: return exit_code::io;
-    // Remarks are never thrown; the compiler wants all kinds.
-    case Kind::format:
-    case Kind::remark: return exit_code::format;
-  }
-  return exit_code::format;
-}
-
-void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {
-  constexpr std::size_t few = 10;
-  if (verbosity.quiet) return;
-  // A model may have a remark for each of its tensors, and these must not hide the report.
-  const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
-  for (std::size_t i = 0; i < shown; ++i) {
-    std::cerr << "onnxar: " << with_coloured_severity(os::Stream::error, remarks[i].severity, line_of(remarks[i]))
-              << '\n';
-  }
-  if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
-}
-
-void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive) {
-  std::cerr << (dry_run ? "would cut " : "cut ") << state.file_size - state.size << " bytes, to the state of "
-            << state.size << " bytes with " << state.entries << " entries and a model of "
-            << short_size(state.model_size) << ": " << escaped_path(archive) << '\n';
 }
 
 }  // namespace onnxar::tool
