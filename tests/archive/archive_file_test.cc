@@ -17,8 +17,6 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint64_t mebibyte = 1U << 20U;
-
 class ArchiveFileTest : public ::testing::Test {
  protected:
   Blob bytes_ = pattern(2 * mebibyte);
