@@ -136,8 +136,6 @@ ValueSummary summary_of(const schema::ValueInfoProto& value) {
 /// Finds inputs whose names are not defined. Scopes are nested: a subgraph sees the names of the graphs around it.
 class Scopes {
  public:
-  explicit Scopes(std::vector<DanglingInput>& dangling) : dangling_(dangling) {}
-
   void graph(const schema::GraphProto& graph, const std::string& site) {
     nodes(graph.node(), names_before_nodes(graph), site);
   }
@@ -154,6 +152,8 @@ class Scopes {
     scopes_.pop_back();
   }
 
+  std::vector<DanglingInput> dangling() && { return std::move(dangling_); }
+
  private:
   void use(const std::string& name, const std::string& site) {
     if (name.empty() || dangling_.size() >= most_listed) return;
@@ -161,7 +161,7 @@ class Scopes {
     if (std::ranges::none_of(scopes_, has)) dangling_.push_back({site, name});
   }
 
-  std::vector<DanglingInput>& dangling_;
+  std::vector<DanglingInput> dangling_;
   std::vector<NameViews> scopes_;
 };
 
@@ -209,7 +209,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   Orders orders;
   summary.depth = orders.of(graph).depth;
   summary.cycle = orders.find_cycle(graph.node(), "graph", most_listed);
-  Scopes scopes(summary.dangling);
+  Scopes scopes;
   scopes.graph(graph, "graph");
   for (int i = 0; i < model.functions_size(); ++i) {
     const auto& function = model.functions(i);
@@ -218,6 +218,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
     // One cycle proves that no order of the nodes exists.
     if (summary.cycle.empty()) summary.cycle = orders.find_cycle(function.node(), site, most_listed);
   }
+  summary.dangling = std::move(scopes).dangling();
   return summary;
 }
 

@@ -112,7 +112,7 @@ class Comparison {
  private:
   Difference compare(const schema::ModelProto& before, const schema::ModelProto& after) {
     found_ = {};
-    compare_messages(before, after, found_.graph, [this](const TensorPair& pair) { tensor(pair); });
+    found_.graph = compare_messages(before, after, [this](const TensorPair& pair) { tensor(pair); });
     return std::move(found_);
   }
 

@@ -140,8 +140,7 @@ std::string name_of(const Message& element) { return cut(name_in(element)); }
 /// Finds the differences of messages. Pairs of tensors are passed to `tensors`, which compares their data.
 class MessageDifference {
  public:
-  MessageDifference(std::vector<GraphChange>& changes, std::function<void(const TensorPair&)> tensors)
-      : changes_(changes), tensors_(std::move(tensors)) {}
+  explicit MessageDifference(std::function<void(const TensorPair&)> tensors) : tensors_(std::move(tensors)) {}
 
   struct Place {
     std::string before, after;  // sites
@@ -169,6 +168,8 @@ class MessageDifference {
                         concat(bytes_before.size(), " bytes of unknown fields"),
                         concat(bytes_after.size(), " different bytes")});
   }
+
+  [[nodiscard]] std::vector<GraphChange> changes() && { return std::move(changes_); }
 
  private:
   using Field = google::protobuf::FieldDescriptor;
@@ -265,15 +266,17 @@ class MessageDifference {
         {change, removed ? place.before : place.after, place.name, removed ? text : "", removed ? "" : text});
   }
 
-  std::vector<GraphChange>& changes_;
+  std::vector<GraphChange> changes_;
   std::function<void(const TensorPair&)> tensors_;
 };
 
 }  // namespace
 
-void compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
-                      std::vector<GraphChange>& changes, const std::function<void(const TensorPair&)>& tensors) {
-  MessageDifference(changes, tensors).compare(before, after, {});
+std::vector<GraphChange> compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
+                                          const std::function<void(const TensorPair&)>& tensors) {
+  MessageDifference difference(tensors);
+  difference.compare(before, after, {});
+  return std::move(difference).changes();
 }
 
 }  // namespace onnxar

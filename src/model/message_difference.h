@@ -20,9 +20,8 @@ struct TensorPair {
   std::string site_before, site_after;
 };
 
-/// Adds the differences of two models to `changes`. Pairs of tensors are passed to `tensors`, which compares their
-/// data.
-void compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
-                      std::vector<GraphChange>& changes, const std::function<void(const TensorPair&)>& tensors);
+/// Returns the differences of two models. Pairs of tensors are passed to `tensors`, which compares their data.
+std::vector<GraphChange> compare_messages(const schema::ModelProto& before, const schema::ModelProto& after,
+                                          const std::function<void(const TensorPair&)>& tensors);
 
 }  // namespace onnxar
