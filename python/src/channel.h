@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -17,7 +18,7 @@ namespace onnxar::python {
 class Channel {
  public:
   /// `sink` is used until the channel is closed.
-  Channel(const ByteSink& sink, std::uint64_t size) : sink_(&sink), size_(size) {}
+  Channel(std::reference_wrapper<const ByteSink> sink, std::uint64_t size) : sink_(&sink.get()), size_(size) {}
 
   /// Writes a piece. Throws usage.argument (the channel is closed, or a piece is in progress); io.source_size (more
   /// than `size` bytes); the errors of the sink. After an error, all later calls fail.

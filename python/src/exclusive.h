@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,7 @@ class Exclusive {
  private:
   class Turn {
    public:
-    explicit Turn(std::atomic_flag& in_use) : in_use_(in_use) {
+    explicit Turn(std::reference_wrapper<std::atomic_flag> in_use) : in_use_(in_use) {
       if (!in_use_.test_and_set()) return;
       throw Error(Code::usage_argument,
                   "the writer is in use by another thread, or by the call that is writing this weight");

@@ -6,6 +6,9 @@
 #include <span>
 
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/ranged_memory.h"
 #include "onnxar/bytes.h"
@@ -14,11 +17,12 @@
 namespace onnxar {
 
 /// Provides the bytes of a file at addresses: of a mapping or of memory, or of a RangedMemory, which reads ranges when
-/// they are needed. A small value; the memory must outlive it. Threads: any.
+/// they are needed. A small value. Threads: any.
 class ArchiveFile {
  public:
-  explicit ArchiveFile(Bytes bytes) noexcept : bytes_(bytes) {}
-  explicit ArchiveFile(const base::RangedMemory& ranges) noexcept : bytes_(ranges.bytes()), ranges_(&ranges) {}
+  explicit ArchiveFile(base::Kept<Bytes> bytes) noexcept : bytes_(bytes) {}
+  explicit ArchiveFile(base::Kept<const base::RangedMemory> ranges) noexcept
+      : bytes_(ranges.get().bytes()), ranges_(&ranges.get()) {}
 
   /// True if the whole file is in memory. False if it is read in ranges: then all bytes come from one version of the
   /// file (RandomAccess), and are best read once, from front to back.

@@ -10,6 +10,7 @@
 #include "archive/local_entry.h"
 #include "archive/opening.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -22,12 +23,12 @@ using base::concat;
 
 class ContainerCheck {
  public:
-  ContainerCheck(const Archive& archive, zip::KnownZeros& zeros)
-      : archive_(archive), directory_(ArchiveAccess::directory(archive)), zeros_(zeros) {}
+  ContainerCheck(base::Kept<const Archive> archive, base::Kept<zip::KnownZeros> zeros)
+      : archive_(archive), zeros_(zeros) {}
 
   std::vector<Finding> run() {
-    if (directory_.unneeded_zip64()) {  // R1
-      remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
+    if (directory().unneeded_zip64()) {  // R1
+      remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory().offset()},
              "the zip64 end records are not needed; some tools warn about them");
     }
     ArchiveAccess::reader(archive_).fetch_headers();
@@ -36,10 +37,12 @@ class ContainerCheck {
   }
 
  private:
+  [[nodiscard]] const zip::Directory& directory() const { return ArchiveAccess::directory(archive_); }
+
   void check_entry(const ArchiveEntry& entry) {
     try {
       const zip::LocalEntry local = local_entry(archive_, entry.index);
-      if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {  // R1, once for both headers
+      if (local.unneeded_zip64 || directory().entries()[entry.index].unneeded_zip64) {  // R1, once for both headers
         remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
                "the zip64 field is not needed; some tools warn about it");
       }
@@ -51,7 +54,7 @@ class ContainerCheck {
   }
 
   void check_tail(const ArchiveEntry& entry, std::uint64_t data_end) {
-    const std::uint64_t limit = directory_.limit_of(entry.index);
+    const std::uint64_t limit = directory().limit_of(entry.index);
     if (data_end == limit) return;
     remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},  // R10
            concat(limit - data_end, " bytes of an earlier state of the model follow this entry"));
@@ -87,7 +90,6 @@ class ContainerCheck {
   }
 
   const Archive& archive_;
-  const zip::Directory& directory_;
   zip::KnownZeros& zeros_;
   std::vector<Finding> findings_;
   base::KeyedSet<std::uint64_t> states_seen_;

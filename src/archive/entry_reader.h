@@ -7,18 +7,19 @@
 
 #include "archive/archive_file.h"
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
 
 namespace onnxar {
 
-/// Reads entries of one archive, whose directory and memory must outlive it. A small value. The functions of the
-/// directory prove local headers; if the file is read in ranges, the bytes that they read are fetched first. Threads:
-/// any.
+/// Reads entries of one archive. A small value. The functions of the directory prove local headers; if the file is read
+/// in ranges, the bytes that they read are fetched first. Threads: any.
 class EntryReader {
  public:
-  EntryReader(const zip::Directory& directory, const ArchiveFile& file) noexcept
-      : directory_(&directory), file_(file) {}
+  EntryReader(base::Kept<const zip::Directory> directory, const ArchiveFile& file) noexcept
+      : directory_(&directory.get()), file_(file) {}
 
   [[nodiscard]] const ArchiveFile& file() const noexcept { return file_; }
   /// Returns where the bytes of an entry are. Proves the local header if it is in memory, and otherwise fetches

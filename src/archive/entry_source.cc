@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/open_file.h"
 #include "zip/shared_checks.h"
 
@@ -29,7 +30,7 @@ std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
   return crc;
 }
 
-EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
+EntrySource::EntrySource(base::Kept<const Archive> archive, const ArchiveEntry& entry, std::size_t threads)
     : archive_(archive), entry_(entry), bytes_(ArchiveAccess::place(archive, entry)), threads_(threads) {}
 
 /// Reads an entry piece by piece, from its local header on, and returns the CRC-32 of its bytes. For archives that are

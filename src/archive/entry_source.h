@@ -5,6 +5,7 @@
 #include <span>
 
 #include "archive/access.h"
+#include "base/kept.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -14,7 +15,7 @@ namespace onnxar {
 /// once by the sink, and could change in between.
 class CopiedSource final : public ByteSource {
  public:
-  explicit CopiedSource(Bytes bytes) : bytes_(bytes) {}
+  explicit CopiedSource(base::Kept<Bytes> bytes) : bytes_(bytes) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { static_cast<void>(read_and_sum(sink)); }
   /// Hands the bytes out and returns the CRC-32 of the copies.
@@ -26,13 +27,13 @@ class CopiedSource final : public ByteSource {
 
 /// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: one per core).
 /// Entries that an edit appended are handed out as copies, because `undo` and a later edit can replace their bytes. If
-/// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the source and must
-/// not be moved. The constructor throws what Archive::bytes throws; reading throws zip.data.crc and io.changed.
+/// the sum is wrong because the file was changed, the error is io.changed. The constructor throws what Archive::bytes
+/// throws; reading throws zip.data.crc and io.changed.
 ///
 /// If the archive is read in ranges, the entry is fetched when its bytes are handed out, and is not kept.
 class EntrySource final : public ByteSource {
  public:
-  EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
+  EntrySource(base::Kept<const Archive> archive, const ArchiveEntry& entry, std::size_t threads = 0);
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;

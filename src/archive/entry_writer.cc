@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/errors.h"
 #include "base/file_origin.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -31,7 +32,8 @@ namespace {
 /// Presents a range of a file as a source. Opens the file when its size is asked for, which a writer does in a step.
 class FileRangeSource final : public ByteSource {
  public:
-  FileRangeSource(const FileRange& range, std::string_view entry) : range_(range), entry_(entry) {}
+  FileRangeSource(base::Kept<const FileRange> range, base::Kept<std::string_view> entry)
+      : range_(range), entry_(entry) {}
   [[nodiscard]] std::uint64_t size() const override {
     file_.emplace(base::MappedFile::open(range_.path));
     const std::uint64_t size = file_->bytes().size();
@@ -59,7 +61,7 @@ class FileRangeSource final : public ByteSource {
 /// Presents a caller's stream as a source.
 class StreamSource final : public ByteSource {
  public:
-  StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
+  StreamSource(std::uint64_t size, base::Kept<const StreamReader> read) : size_(size), read_(read) {}
   [[nodiscard]] std::uint64_t size() const override {
     base::check_callable(read_, "the function that reads the entry");
     return size_;

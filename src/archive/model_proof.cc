@@ -11,6 +11,7 @@
 #include "archive/graph_rules.h"
 #include "archive/tensor_text.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnx/sites.h"
@@ -101,9 +102,9 @@ void prove_written(std::string_view name, Bytes model, const NamedSizes& entries
   prove_for_archive(name, [&] { prove_model_entry(name, model, entries); });
 }
 
-ByteSpan bytes_of_graph(std::string_view name, const ByteSource& graph) {
+ByteSpan bytes_of_graph(std::string_view name, base::Kept<const ByteSource> graph) {
   if (const auto whole = base::in_one_piece(graph)) return ByteSpan::borrow(*whole, nullptr);
-  prove_for_archive(name, [&] { check_graph_size(graph.size()); });
+  prove_for_archive(name, [&] { check_graph_size(graph.get().size()); });
   return ByteSpan::own(base::gathered(graph));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -31,7 +32,7 @@ void prove_model_entry(std::string_view name, Bytes model, const NamedSizes& ent
 /// offset, because the file is discarded.
 void prove_written(std::string_view name, Bytes model, const NamedSizes& entries);
 /// Returns the bytes of a graph, to prove it before it is written: a view if they lie in memory in one piece, else a
-/// copy. `graph` must outlive the result. Throws archive.model.too_large and what `graph` throws.
-ByteSpan bytes_of_graph(std::string_view name, const ByteSource& graph);
+/// copy. Throws archive.model.too_large and what `graph` throws.
+ByteSpan bytes_of_graph(std::string_view name, base::Kept<const ByteSource> graph);
 
 }  // namespace onnxar

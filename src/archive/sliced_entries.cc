@@ -4,6 +4,8 @@
 #include "archive/access.h"
 #include "archive/entry_source.h"
 #include "archive/opening.h"
+#include "base/kept.h"
+#include "base/open_file.h"
 #include "base/paths.h"
 #include "zip/format.h"
 
@@ -13,7 +15,8 @@ namespace {
 /// Hands out a part of an entry, after verifying the entry. Reading throws zip.data.crc.
 class SliceSource final : public ByteSource {
  public:
-  SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
+  SliceSource(std::shared_ptr<const SlicedEntry> entry, base::Kept<Bytes> part)
+      : entry_(std::move(entry)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
   void locate(const std::function<void(const Location&)>& visit) const override { entry_->locate(part_, visit); }
@@ -34,7 +37,8 @@ std::shared_ptr<Spool> SlicedEntries::spool_for(const Archive& archive) {
   return spool_;
 }
 
-std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
+std::shared_ptr<const ByteSource> SlicedEntries::source(base::Kept<const Archive> archive, const ArchiveEntry& entry,
+                                                        Bytes part) {
   std::shared_ptr<const SlicedEntry>& sliced = entries_[entry.index];
   if (!sliced) {
     EntrySource whole(archive, entry);

@@ -11,6 +11,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/spool.h"
+#include "base/kept.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 
@@ -21,7 +22,7 @@ namespace onnxar {
 class SlicedEntry {
  public:
   /// `spool` must have room for the entry; it may be null only if the entry cannot change.
-  SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
+  SlicedEntry(EntrySource whole, const ArchiveEntry& entry, base::Kept<Bytes> bytes, std::shared_ptr<Spool> spool)
       : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
   /// Returns `part` of the verified entry, in the mapping or in the spool. Throws zip.data.crc and io.changed; copying
   /// throws io.*.
@@ -60,15 +61,15 @@ class SlicedEntry {
   mutable Bytes copy_;
 };
 
-/// Makes sources for parts of the entries of one archive, which must outlive them. Not synchronised, but the sources
-/// may be read by any thread.
+/// Makes sources for parts of the entries of one archive. Not synchronised, but the sources may be read by any thread.
 class SlicedEntries {
  public:
   /// Copies entries to a nameless file in `folder` (empty: the system's folder for temporary files).
   explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
   /// Returns a source of `part`, which lies in the entry. Throws what Archive::bytes throws. Reading the source throws
   /// zip.data.crc and io.*.
-  [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+  [[nodiscard]] std::shared_ptr<const ByteSource> source(base::Kept<const Archive> archive, const ArchiveEntry& entry,
+                                                         Bytes part);
 
  private:
   std::shared_ptr<Spool> spool_for(const Archive& archive);

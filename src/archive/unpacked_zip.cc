@@ -7,6 +7,7 @@
 #include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -58,7 +59,8 @@ Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
 /// Hands out a part of an entry, which is inflated to the spool at the first read.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(std::shared_ptr<const UnpackedZip> zip, std::shared_ptr<Spool> spool, std::size_t index, Bytes part)
+  SpooledSource(std::shared_ptr<const UnpackedZip> zip, std::shared_ptr<Spool> spool, std::size_t index,
+                base::Kept<Bytes> part)
       : zip_(std::move(zip)), spool_(std::move(spool)), entry_(zip_->entry(index)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {

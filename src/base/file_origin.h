@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 #include "os/file.h"
 
@@ -31,7 +32,7 @@ struct OpenPlace {
 class FileOrigin : public detail::MappedFrom {
  public:
   /// `bytes` must be the whole mapping; their first byte is at `offset` of the file at `path`.
-  FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes);
+  FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Kept<Bytes> bytes);
   FileOrigin(const FileOrigin&) = delete;
   FileOrigin& operator=(const FileOrigin&) = delete;
   ~FileOrigin();
@@ -70,11 +71,11 @@ class FileOrigin : public detail::MappedFrom {
 /// in signal handlers: only reads lock-free atomics.
 std::string_view mapped_file_at(const void* address) noexcept;
 
-/// Hands out bytes of a mapping, which must outlive it.
+/// Hands out bytes of a mapping.
 class MappedSource final : public ByteSource {
  public:
   /// `origin` is null for bytes that are not mapped.
-  MappedSource(Bytes bytes, const FileOrigin* origin) : bytes_(bytes), origin_(origin) {}
+  MappedSource(Kept<Bytes> bytes, const FileOrigin* origin) : bytes_(bytes), origin_(origin) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { sink(bytes_); }
   void locate(const std::function<void(const Location&)>& visit) const override { visit({bytes_, false, origin_}); }

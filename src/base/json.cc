@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/kept.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -37,7 +38,7 @@ std::string json_string(std::string_view text) {
   return json + '"';
 }
 
-JsonReader::JsonReader(std::string_view text, Code code, std::uint64_t first)
+JsonReader::JsonReader(Kept<std::string_view> text, Code code, std::uint64_t first)
     : text_(text), code_(code), first_(first) {
   if (text.starts_with("\xef\xbb\xbf")) refuse("the text begins with a byte order mark, which JSON does not allow");
   if (!is_utf8(text)) refuse("the text is not UTF-8");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
@@ -39,14 +40,14 @@ std::string edited(std::string_view text, const TextEdits& edits);
 std::string json_string(std::string_view text);
 
 /// Reads a text from its front. The caller asks for the kind of value that it expects, and skips other values. Repeated
-/// keys are left to the caller. The text must outlive the reader. All functions throw `code`, with the offset of the
-/// byte plus `first`. Cost: O(bytes read); no function calls itself, however deep the text is nested.
+/// keys are left to the caller. All functions throw `code`, with the offset of the byte plus `first`. Cost: O(bytes
+/// read); no function calls itself, however deep the text is nested.
 class JsonReader {
  public:
   /// Reads `text`. Also throws if the text is not UTF-8, or begins with a byte order mark.
-  JsonReader(std::string_view text, Code code, std::uint64_t first = 0);
+  JsonReader(Kept<std::string_view> text, Code code, std::uint64_t first = 0);
   /// Reads one value of a text that another reader has checked to its end.
-  JsonReader(std::string_view text, Code code, const JsonValue& value) noexcept
+  JsonReader(Kept<std::string_view> text, Code code, const JsonValue& value) noexcept
       : text_(text.substr(0, value.end)), code_(code), at_(value.begin) {}
 
   /// Returns the text of a value.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/file_origin.h"
+#include "base/kept.h"
 #include "base/open_file.h"
 #include "onnxar/bytes.h"
 
@@ -43,7 +44,7 @@ class MappedFile {
   [[nodiscard]] bool is_changed() const noexcept { return origin_ && origin_->is_changed(); }
 
  private:
-  MappedFile(Bytes bytes, os::FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
+  MappedFile(Kept<Bytes> bytes, os::FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
 
   Bytes bytes_;
   os::FileIdentity identity_;

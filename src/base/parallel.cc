@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/kept.h"
 #include "os/process.h"
 
 namespace onnxar::base {
@@ -30,7 +31,7 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
 /// timing does not determine which of several failures is rethrown.
 class ThreadPool::Queue {
  public:
-  Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
+  Queue(std::size_t count, Kept<const std::function<void(std::size_t)>> work) : count_(count), work_(work) {}
 
   void run() noexcept {
     while (!failed_) {

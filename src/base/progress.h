@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -13,8 +14,8 @@ namespace onnxar::base {
 /// Counts the bytes that are written or read. Not synchronised.
 class Progress {
  public:
-  /// `tell` may be empty, and must outlive this object. `total` is the number of bytes of the work.
-  Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
+  /// `tell` may be empty. `total` is the number of bytes of the work.
+  Progress(Kept<const ProgressCallback> tell, std::uint64_t total) : tell_(tell), total_(total) {}
 
   /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
   void pass(Bytes bytes, const ByteSink& sink);
@@ -34,7 +35,7 @@ class Progress {
 /// Counts bytes on any thread, and reports them on the thread that created this object.
 class SharedProgress {
  public:
-  SharedProgress(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
+  SharedProgress(Kept<const ProgressCallback> tell, std::uint64_t total) : progress_(tell, total) {}
 
   void add(std::uint64_t bytes);
   /// Calls Progress::finish. Must be called on the thread that created this object.
@@ -50,7 +51,7 @@ class SharedProgress {
 /// Counts the bytes of a source while they are read. Source and progress must outlive it.
 class CountedSource final : public ByteSource {
  public:
-  CountedSource(const ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
+  CountedSource(Kept<const ByteSource> source, Kept<Progress> progress) : source_(source), progress_(progress) {}
   [[nodiscard]] std::uint64_t size() const override { return source_.size(); }
   void read(const ByteSink& sink) const override {
     source_.read([&](Bytes bytes) { progress_.pass(bytes, sink); });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/text.h"
 
 namespace onnxar::base {
@@ -17,8 +18,8 @@ std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place
 }
 
 // The aliasing constructor with an empty owner makes a pointer that owns nothing.
-ExactSource::ExactSource(const ByteSource& source, std::string what, Place place)
-    : ExactSource(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &source), std::move(what),
+ExactSource::ExactSource(Kept<const ByteSource> source, std::string what, Place place)
+    : ExactSource(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &source.get()), std::move(what),
                   std::move(place)) {}
 
 ExactSource::ExactSource(std::shared_ptr<const ByteSource> source, std::string what, Place place)

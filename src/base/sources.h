@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/text.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -36,8 +37,8 @@ std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place
 /// rethrown when the source returns, and no byte reaches the sink after it.
 class ExactSource final : public ByteSource {
  public:
-  /// Asks `source`, which must outlive this object, for its size once. Messages call it `what` and name `place`.
-  explicit ExactSource(const ByteSource& source, std::string what = "the data", Place place = {});
+  /// Asks `source` for its size once. Messages call it `what` and name `place`.
+  explicit ExactSource(Kept<const ByteSource> source, std::string what = "the data", Place place = {});
   /// Keeps `source` alive. REQUIRES: it is not null.
   explicit ExactSource(std::shared_ptr<const ByteSource> source, std::string what = "the data", Place place = {});
 

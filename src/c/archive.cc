@@ -13,6 +13,7 @@
 
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/boundary.h"
@@ -28,7 +29,8 @@ struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
 };
 
 struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
-  explicit onnxar_tensors(const onnxar::Archive& of) : archive(of), index(of), given(index.size()) {}
+  explicit onnxar_tensors(onnxar::base::Kept<const onnxar::Archive> of)
+      : archive(of), index(of.get()), given(index.size()) {}
 
   const onnxar::Archive& archive;
   onnxar::TensorIndex index;

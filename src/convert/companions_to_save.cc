@@ -18,6 +18,7 @@
 #include "archive/opened_input.h"
 #include "archive/renames.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/sources.h"
@@ -103,8 +104,8 @@ std::shared_ptr<const ByteSource> without_name(std::shared_ptr<const ByteSource>
 /// Collects the entries besides the weights: from the model, from one more archive and from single files.
 class Gathering {
  public:
-  explicit Gathering(const LoadedModel& model) : model_(model), side_files_(model.side_files), graphs_({}) {
-    for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
+  explicit Gathering(base::Kept<const LoadedModel> model) : model_(model), side_files_(model_.side_files), graphs_({}) {
+    for (const LoadedGraph& graph : model_.graphs) own_.insert(graph.name);
   }
 
   /// Adds the entries of the archive at `path`. Adds nothing if the file is not a zip, because it then has no side

@@ -10,6 +10,7 @@
 #include "archive/external_tensor.h"
 #include "archive/opening.h"
 #include "base/byte_range.h"
+#include "base/kept.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -25,14 +26,15 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 
 }  // namespace
 
-Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
+Resolved EntryPayloads::part(base::Kept<const Archive> archive, const ArchiveEntry& entry, Bytes part) {
   const bool is_whole = part.size() == entry.size;
   if (!verifies(archive))
-    return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
+    return {payload_of(ByteSpan::borrow(part, archive.get().owner()), ArchiveAccess::origin(archive)), is_whole};
   // A slice alone cannot be compared with the CRC-32 of its entry; SlicedEntries verifies the entry once for all
   // slices.
   auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
-  if (ArchiveAccess::file(archive).is_here()) return {payload_at(part, archive.owner(), std::move(source)), is_whole};
+  if (ArchiveAccess::file(archive).is_here())
+    return {payload_at(part, archive.get().owner(), std::move(source)), is_whole};
   Payload produced{std::move(source)};
   produced.place = part;
   return {std::move(produced), is_whole};
@@ -42,9 +44,11 @@ bool EntryPayloads::verifies(const Archive& archive) const {
   return verify_ || !ArchiveAccess::file(archive).is_here();
 }
 
-std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {
+std::shared_ptr<const ByteSource> EntryPayloads::whole(base::Kept<const Archive> archive,
+                                                       const ArchiveEntry& entry) const {
   if (verifies(archive)) return std::make_shared<EntrySource>(archive, entry, threads_);
-  return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner()), ArchiveAccess::origin(archive)).source;
+  return payload_of(ByteSpan::borrow(archive.get().bytes(entry), archive.get().owner()), ArchiveAccess::origin(archive))
+      .source;
 }
 
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,

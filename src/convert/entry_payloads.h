@@ -7,6 +7,7 @@
 
 #include "archive/external_tensor.h"
 #include "archive/sliced_entries.h"
+#include "base/kept.h"
 #include "base/mapped_file.h"
 #include "convert/model_source.h"
 #include "onnx/external_data.h"
@@ -17,8 +18,7 @@
 
 namespace onnxar {
 
-/// Makes payloads of one archive, which must outlive them. Not synchronised, but any number of threads may read the
-/// sources.
+/// Makes payloads of one archive. Not synchronised, but any number of threads may read the sources.
 class EntryPayloads {
  public:
   explicit EntryPayloads(const LoadOptions& options)
@@ -26,9 +26,10 @@ class EntryPayloads {
 
   /// Returns the payload of `part`, which lies in `entry`. With LoadOptions::verify_data, reading it compares the
   /// CRC-32 of the entry. Throws what Archive::bytes throws.
-  [[nodiscard]] Resolved part(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+  [[nodiscard]] Resolved part(base::Kept<const Archive> archive, const ArchiveEntry& entry, Bytes part);
   /// Returns a source of all bytes of `entry`, verified in the same way. Throws what Archive::bytes throws.
-  [[nodiscard]] std::shared_ptr<const ByteSource> whole(const Archive& archive, const ArchiveEntry& entry) const;
+  [[nodiscard]] std::shared_ptr<const ByteSource> whole(base::Kept<const Archive> archive,
+                                                        const ArchiveEntry& entry) const;
 
  private:
   /// True if payloads verify their bytes. Bytes that are read in ranges always come through a source, which verifies

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/parallel.h"
 #include "base/sources.h"
@@ -52,7 +53,8 @@ EqualPayloads::Key EqualPayloads::key_at(Level level, DataType type, const Paylo
   return {level, type, payload.size(), sum_of(payload, size, threads_)};
 }
 
-const Payload* EqualPayloads::first_of(DataType type, const Payload& payload) {
+const Payload* EqualPayloads::first_of(DataType type, base::Kept<const Payload> kept) {
+  const Payload& payload = kept;
   for (const Level level : {Level::size, Level::beginning, Level::all}) {
     const auto [met, added] = met_.try_emplace(key_at(level, type, payload), Met{&payload});
     if (added) return nullptr;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/kept.h"
 #include "convert/payload.h"
 #include "onnxar/tensor.h"
 
@@ -22,11 +23,10 @@ class EqualPayloads {
   /// Computes the checksums of large payloads on `threads` threads; 0 means as many as there are cores.
   explicit EqualPayloads(std::size_t threads = 1) : threads_(threads) {}
 
-  /// Returns the first payload of this type with the bytes of `payload`; null if this is the first. The payload must
-  /// outlive this object. Reads `payload`, if it is not the first, to its end with its checks (Payload::source). If
-  /// reading produces the first, compares it only up to 16 MiB, because it must be in memory for that. Throws what
-  /// reading the payloads throws.
-  const Payload* first_of(DataType type, const Payload& payload);
+  /// Returns the first payload of this type with the bytes of `kept`; null if this is the first. Reads `kept`, if it is
+  /// not the first, to its end with its checks (Payload::source). If reading produces the first, compares it only up to
+  /// 16 MiB, because it must be in memory for that. Throws what reading the payloads throws.
+  const Payload* first_of(DataType type, base::Kept<const Payload> kept);
 
  private:
   struct Met {

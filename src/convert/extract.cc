@@ -11,6 +11,7 @@
 #include "base/file_origin.h"
 #include "base/folder.h"
 #include "base/glob.h"
+#include "base/kept.h"
 #include "base/near_names.h"
 #include "base/paths.h"
 #include "base/progress.h"
@@ -36,7 +37,7 @@ using base::concat;
 /// site holds views that are valid only during the visit.
 class Selection {
  public:
-  Selection(const ModelSource& source, std::string_view which)
+  Selection(base::Kept<const ModelSource> source, base::Kept<std::string_view> which)
       : source_(source), which_(which), site_(which.substr(0, which.find_last_not_of('~') + 1)) {
     if (base::is_pattern(which)) pattern_.emplace(which);
     std::size_t number = 0;
@@ -121,14 +122,14 @@ class Selection {
 /// Plans the files of all tensors, writes them one by one, and publishes them together.
 class Extractor {
  public:
-  Extractor(ModelSource& source, const fs::path& output, bool to_folder, bool skips_strings,
-            const ExtractOptions& options)
+  Extractor(base::Kept<ModelSource> source, base::Kept<const fs::path> output, bool to_folder, bool skips_strings,
+            base::Kept<const ExtractOptions> options)
       : source_(source),
         output_(output),
         to_folder_(to_folder),
         skips_strings_(skips_strings),
         options_(options),
-        files_(options.output, existing_of(options.output)) {}
+        files_(options_.output, existing_of(options_.output)) {}
 
   /// Reserves the file name of an initializer of the main graph. Called for all tensors before `add`, so that such a
   /// tensor gets the plain name, and not another tensor of the same name.

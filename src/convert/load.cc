@@ -11,6 +11,7 @@
 #include "archive/graph_rules.h"
 #include "archive/keys.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -34,9 +35,9 @@ std::string digest_of(const ByteSource& source) {
 /// Splits the graphs of sources into one model.
 class Loading {
  public:
-  Loading(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options)
+  Loading(base::Kept<LoadedModel> model, base::Kept<const ExternalPolicy> policy, base::Kept<const LoadOptions> options)
       : model_(model), policy_(policy), options_(options) {
-    model.max_expansion = options.max_expansion;
+    model_.max_expansion = options_.max_expansion;
   }
 
   /// Splits the selected graph as the model. Remarks call a file `name`.

@@ -19,6 +19,7 @@
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "archive/tensor_text.h"
+#include "base/kept.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/model_source.h"
@@ -45,7 +46,7 @@ struct BrokenFile {
 /// Checks every tensor of the model and of the other graphs, then how all of them together use the archive.
 class ModelCheck {
  public:
-  ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
+  ModelCheck(base::Kept<ModelSource> source, const CheckOptions& options, base::Kept<std::vector<Finding>> findings)
       : source_(source), archive_(archive_of(source)), data_(options.data), findings_(findings) {}
 
   /// Returns true if the model could be read to its end.

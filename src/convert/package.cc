@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -73,7 +74,7 @@ base::TextEdits without_members(const std::vector<JsonMember>& members,
 /// Reads the files of one package. Skips each faulty value.
 class Package::Reading {
  public:
-  Reading(Package& package, const TextOf& text_of) : package_(package), text_of_(text_of) {}
+  Reading(base::Kept<Package> package, base::Kept<const TextOf> text_of) : package_(package), text_of_(text_of) {}
 
   void run() {
     const auto manifest = file(std::string(manifest_name));

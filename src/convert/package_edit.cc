@@ -8,6 +8,7 @@
 
 #include "archive/keys.h"
 #include "base/json.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -85,7 +86,8 @@ bool is_in(std::string_view folder, std::string_view outer) {
 /// Holds the texts of a package while it is edited.
 class PackageText {
  public:
-  PackageText(const Package::TextOf& text_of, PackageChanges& changes) : text_of_(text_of), changes_(changes) {}
+  PackageText(base::Kept<const Package::TextOf> text_of, base::Kept<PackageChanges> changes)
+      : text_of_(text_of), changes_(changes) {}
 
   [[nodiscard]] std::optional<std::string> text(const std::string& file) const {
     const auto changed = changes_.files.find(file);
@@ -104,7 +106,8 @@ class PackageText {
   void remove(const std::string& file) { changes_.files[file] = std::nullopt; }
 
   [[nodiscard]] std::vector<JsonMember> members_of(const Package::At& object) const {
-    return JsonReader(*text(object.file), Code::usage_argument, object.value).members();
+    const std::string all = *text(object.file);
+    return JsonReader(all, Code::usage_argument, object.value).members();
   }
 
   /// Sets a member of an object. Adds a new member after the others, in their layout. Passes to `write` the beginning
@@ -151,7 +154,7 @@ class PackageText {
 /// Adds variants, or changes existing ones.
 class Adding {
  public:
-  Adding(PackageText& text, const GraphVariant& wanted, std::span<const std::string> graphs)
+  Adding(base::Kept<PackageText> text, const GraphVariant& wanted, std::span<const std::string> graphs)
       : text_(text),
         graph_(graph_named(wanted.graph, graphs)),
         ep_(provider_named(wanted.ep)),

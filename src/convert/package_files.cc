@@ -6,6 +6,7 @@
 
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "base/kept.h"
 #include "convert/package.h"
 #include "onnxar/error.h"
 
@@ -49,8 +50,8 @@ std::shared_ptr<const ByteSource> package_source(const std::string& text) {
   return payload_of(ByteSpan::own({bytes.begin(), bytes.end()})).source;
 }
 
-PackageFiles::PackageFiles(std::vector<SideFile>& files) : files_(files) {
-  for (std::size_t i = 0; i < files.size(); ++i) places_.emplace(files[i].name, i);
+PackageFiles::PackageFiles(base::Kept<std::vector<SideFile>> files) : files_(files) {
+  for (std::size_t i = 0; i < files_.size(); ++i) places_.emplace(files_[i].name, i);
 }
 
 std::optional<std::string> PackageFiles::text(const std::string& name) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "convert/model_source.h"
 #include "convert/package_edit.h"
@@ -25,10 +26,10 @@ std::optional<std::string> package_text(const Archive& archive, const std::strin
 /// Returns a source that owns the text.
 std::shared_ptr<const ByteSource> package_source(const std::string& text);
 
-/// Edits the files of a package among the side files of a new archive, which must outlive it.
+/// Edits the files of a package among the side files of a new archive.
 class PackageFiles {
  public:
-  explicit PackageFiles(std::vector<SideFile>& files);
+  explicit PackageFiles(base::Kept<std::vector<SideFile>> files);
 
   /// Returns the text of a file, as Package::TextOf.
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;

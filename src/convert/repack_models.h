@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/zip_expansion.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
 #include "zip/foreign_directory.h"
@@ -23,7 +24,7 @@ class RepackModels {
   using Names = base::KeyedSet<std::string>;
 
   /// Allows the graphs to inflate to `max_expansion` times the size of the file.
-  RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion)
+  RepackModels(base::Kept<Bytes> file, base::Kept<const zip::ForeignDirectory> directory, std::uint64_t max_expansion)
       : file_(file), directory_(directory), max_expansion_(max_expansion) {}
 
   /// Throws archive.model.too_large if an archive cannot hold a model of this size (P8).

@@ -60,13 +60,14 @@ void note(RepackReport& report, std::string message) {
 
 }  // namespace
 
-RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options)
+RepackPlan::RepackPlan(base::Kept<Bytes> file, base::Kept<const zip::ForeignDirectory> directory,
+                       base::Kept<const RepackOptions> options)
     : file_(file),
       directory_(directory),
       options_(options),
-      expansion_(file.size(), options.max_expansion),
-      models_(file, directory, options.max_expansion),
-      renames_(options.rename),
+      expansion_(file.size(), options_.max_expansion),
+      models_(file, directory, options_.max_expansion),
+      renames_(options_.rename),
       appended_from_(first_appended_in(file)) {}
 
 void RepackPlan::make(RepackReport& report) {

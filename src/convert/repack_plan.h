@@ -13,6 +13,7 @@
 #include "archive/keys.h"
 #include "archive/renames.h"
 #include "archive/zip_expansion.h"
+#include "base/kept.h"
 #include "convert/repack_models.h"
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
@@ -33,7 +34,8 @@ struct PlannedEntry {
 class RepackPlan {
  public:
   /// Throws usage.argument, zip.name.* and archive.name.reserved for new names in the options.
-  RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options);
+  RepackPlan(base::Kept<Bytes> file, base::Kept<const zip::ForeignDirectory> directory,
+             base::Kept<const RepackOptions> options);
 
   /// Plans every entry, and fills the report. Throws what `repack` throws, except errors of data and output.
   void make(RepackReport& report);

@@ -24,6 +24,7 @@
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "archive/tensor_text.h"
+#include "base/kept.h"
 #include "base/progress.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -75,13 +76,13 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
   return uses;
 }
 
-/// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
-/// Model and archive must outlive it. Not synchronised.
+/// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline. Not
+/// synchronised.
 class ReplacePlan {
  public:
   /// Plans links to the first `kept` entries of the archive, which do not move, and to new entries only.
-  ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplaceOptions& options,
-              const LoadOptions& load)
+  ReplacePlan(base::Kept<const LoadedModel> model, base::Kept<const Archive> archive, std::size_t kept,
+              const ReplaceOptions& options, const LoadOptions& load)
       : model_(model),
         archive_(archive),
         kept_(kept),

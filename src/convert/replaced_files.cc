@@ -9,6 +9,7 @@
 
 #include "archive/graph_rules.h"
 #include "archive/keys.h"
+#include "base/kept.h"
 #include "convert/companions_to_save.h"
 #include "onnxar/error.h"
 
@@ -30,7 +31,8 @@ void expect_one_use(const ReplaceOptions& options, const Archive& archive) {
 
 }  // namespace
 
-ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, base::Kept<const ReplaceOptions> kept) {
+  const ReplaceOptions& options = kept;
   expect_one_use(options, editor.archive());
   std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
   for (const AddedFile& file : options.add) {

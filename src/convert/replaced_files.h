@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/kept.h"
 #include "convert/companions.h"
 #include "convert/model_source.h"
 #include "onnxar/archive.h"
@@ -14,12 +15,11 @@
 
 namespace onnxar {
 
-/// Plans the files of an edit: marks entries as removed in the editor, and opens the new files. Writes nothing. The
-/// options must outlive this object.
+/// Plans the files of an edit: marks entries as removed in the editor, and opens the new files. Writes nothing.
 class ReplacedFiles {
  public:
   /// Throws usage.argument if an entry is named twice, and what ArchiveEditor::remove and opening the files throw.
-  ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options);
+  ReplacedFiles(ArchiveEditor& editor, base::Kept<const ReplaceOptions> kept);
 
   /// Returns the files to add: side files before graphs, as in every archive.
   [[nodiscard]] const std::vector<SideFile>& added() const noexcept { return added_; }

@@ -12,6 +12,7 @@
 #include "archive/graph_rules.h"
 #include "archive/tensor_text.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/external_policy.h"
@@ -70,9 +71,8 @@ bool comes_back(const onnx::TensorSite& site) {
 class Splitter {
  public:
   /// `source` has selected the graph; without one, a link to a file cannot be resolved. Remarks name GraphBytes::entry.
-  /// The referenced objects must outlive the splitter.
-  Splitter(LoadedModel& model, ModelSource* source, GraphBytes graph, const ExternalPolicy& policy,
-           const LoadOptions& options)
+  Splitter(base::Kept<LoadedModel> model, ModelSource* source, GraphBytes graph,
+           base::Kept<const ExternalPolicy> policy, base::Kept<const LoadOptions> options)
       : model_(model), source_(source), graph_(std::move(graph)), policy_(policy), options_(options) {}
 
   /// Returns the skeleton of the graph. Throws what `load_model` and `set_skeleton` throw, with offsets from the

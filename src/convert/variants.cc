@@ -10,6 +10,7 @@
 #include "archive/graph_rules.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/sources.h"
@@ -24,8 +25,8 @@ namespace {
 /// Presents the files of an archive as they will be after the additions and removals of an edit.
 class EditedFiles {
  public:
-  EditedFiles(const Archive& archive, ReplaceOptions& options)
-      : archive_(archive), options_(options), removed_(options.remove.begin(), options.remove.end()) {}
+  EditedFiles(base::Kept<const Archive> archive, base::Kept<ReplaceOptions> options)
+      : archive_(archive), options_(options), removed_(options_.remove.begin(), options_.remove.end()) {}
 
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const {
     const auto added = std::ranges::find(options_.add, name, &AddedFile::name);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "inspect/graph_summary.h"
@@ -126,10 +127,9 @@ using Op = std::pair<std::string, std::string>;
 
 class Costs {
  public:
-  /// All arguments must outlive this object.
-  Costs(const schema::ModelProto& model, Budget& budget, OpenDimensions& open)
+  Costs(base::Kept<const schema::ModelProto> model, base::Kept<Budget> budget, base::Kept<OpenDimensions> open)
       : model_(model), budget_(budget), open_(open) {
-    for (const auto& function : model.functions()) {
+    for (const auto& function : model_.functions()) {
       functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
                                     std::string_view(function.overload())),
                          &function);
@@ -266,7 +266,7 @@ class Costs {
       }
       return;
     }
-    Estimate estimate = counter->second(Call(node, attributes, values));
+    Estimate estimate = counter->second(Call(attributes, values));
     if (budget_.is_spent()) estimate = too_large;  // the counter may have missed a shape
     if (const auto* why = std::get_if<std::string_view>(&estimate)) {
       add_unknown(node, site, *why);

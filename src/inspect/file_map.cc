@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "archive/front_end.h"
+#include "base/kept.h"
 #include "convert/model_source.h"
 #include "convert/open.h"
 #include "inspect/inspection.h"
@@ -63,8 +64,9 @@ void append_entry(FileMap& map, const ListedEntry& entry) {
 /// Gathers the tensors of a model, and then maps its files: blocks that state the purpose of each byte.
 class FileMapper {
  public:
-  /// `path` is the file that `source` was opened from. All arguments must outlive this object.
-  FileMapper(const std::filesystem::path& path, const ModelSource& source, const LoadOptions& options)
+  /// `path` is the file that `source` was opened from.
+  FileMapper(base::Kept<const std::filesystem::path> path, base::Kept<const ModelSource> source,
+             base::Kept<const LoadOptions> options)
       : path_(path), source_(source), options_(options) {}
 
   void add(const onnx::TensorSite& site) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -53,10 +54,10 @@ std::optional<Line> line_of(const Polynomial& polynomial) {
 
 }  // namespace
 
-OpenDimensions::OpenDimensions(const schema::GraphProto& graph, const Bindings& bindings, Unbound unbound)
-    : bindings_(bindings) {
+OpenDimensions::OpenDimensions(base::Kept<const schema::GraphProto> graph, Bindings bindings, Unbound unbound)
+    : bindings_(std::move(bindings)) {
   if (unbound == Unbound::unknown) return;
-  for (const auto& input : graph.input()) {
+  for (const auto& input : graph.get().input()) {
     if (input.type().tensor_type().shape().dim_size() > static_cast<int>(most_values) ||
         input.name().size() > longest_name)
       continue;

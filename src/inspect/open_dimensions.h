@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "inspect/inspection.h"
 #include "inspect/polynomial.h"
@@ -25,8 +26,8 @@ class OpenDimensions {
  public:
   enum class Unbound : bool { unknown, variable };
 
-  /// Open dimensions without a binding become `unbound`. The arguments must outlive this object.
-  OpenDimensions(const schema::GraphProto& graph, const Bindings& bindings, Unbound unbound);
+  /// Open dimensions without a binding become `unbound`. Keeps views of the names in the graph and the bindings.
+  OpenDimensions(base::Kept<const schema::GraphProto> graph, Bindings bindings, Unbound unbound);
 
   /// Returns unknown if no input of the graph has the dimension.
   [[nodiscard]] Size size(std::string_view name) const;
@@ -51,7 +52,7 @@ class OpenDimensions {
   [[nodiscard]] std::optional<std::int64_t> lower_bound(const Polynomial& polynomial) const;
   void add(std::string_view name);
 
-  const Bindings& bindings_;
+  Bindings bindings_;
   std::vector<SizeRange> variables_;
   std::deque<std::string> names_;  // made for dimensions without one
   base::KeyedMap<std::string_view, std::uint32_t> by_name_;

@@ -88,7 +88,7 @@ std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& a
   const auto rule = rules.find(node.op_type());
   if (rule == rules.end()) return {};
   if (!values.budget().spend(work_of(node, values))) return {};
-  std::vector<KnownValue> outputs = rule->second({node, attributes, values});
+  std::vector<KnownValue> outputs = rule->second({attributes, values});
   if (values.budget().is_spent()) return {};  // the rule may have missed an input
   for (KnownValue& output : outputs) {        // a chain of nodes must not grow values without a limit
     if (output.shape) output.shape = shape_of(std::move(*output.shape));

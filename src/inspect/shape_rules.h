@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "inspect/shapes.h"
 
@@ -26,19 +27,18 @@ std::optional<Integers> numbers_of(const std::optional<Sizes>& sizes);
 /// A node and the known values of its inputs.
 class Call {
  public:
-  Call(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
-      : node_(node), attributes_(attributes), values_(values) {}
+  Call(const Attributes& attributes, base::Kept<const Values> values) : attributes_(attributes), values_(values) {}
 
   [[nodiscard]] const KnownValue& input(int index) const {
     static const KnownValue nothing;
-    return index < node_.input_size() ? values_.at(node_.input(index)) : nothing;
+    return index < node().input_size() ? values_.at(node().input(index)) : nothing;
   }
   [[nodiscard]] const std::optional<Shape>& shape(int index) const { return input(index).shape; }
   /// Returns the shape of the first output, after it was inferred.
-  [[nodiscard]] const std::optional<Shape>& result() const { return values_.at(node_.output(0)).shape; }
-  [[nodiscard]] bool has(int index) const { return index < node_.input_size() && !node_.input(index).empty(); }
-  [[nodiscard]] int inputs() const { return node_.input_size(); }
-  [[nodiscard]] int outputs() const { return node_.output_size(); }
+  [[nodiscard]] const std::optional<Shape>& result() const { return values_.at(node().output(0)).shape; }
+  [[nodiscard]] bool has(int index) const { return index < node().input_size() && !node().input(index).empty(); }
+  [[nodiscard]] int inputs() const { return node().input_size(); }
+  [[nodiscard]] int outputs() const { return node().output_size(); }
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
 
   [[nodiscard]] OpenDimensions& open() const { return values_.open(); }
@@ -56,8 +56,9 @@ class Call {
   }
 
  private:
-  const schema::NodeProto& node_;
-  const Attributes& attributes_;
+  [[nodiscard]] const schema::NodeProto& node() const { return attributes_.node(); }
+
+  Attributes attributes_;
   const Values& values_;
 };
 

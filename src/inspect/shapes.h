@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "inspect/budget.h"
 #include "inspect/open_dimensions.h"
@@ -34,11 +35,12 @@ struct KnownValue {
 /// The attributes of a node. In a function's body, an attribute may refer to one of the call.
 class Attributes {
  public:
-  /// `call` may be null. All arguments must outlive this object. After the budget is spent, attributes appear to be
-  /// missing, so the caller must discard its results.
-  Attributes(const schema::NodeProto& node, const Attributes* call, Budget& budget)
+  /// `call` may be null. After the budget is spent, attributes appear to be missing, so the caller must discard its
+  /// results.
+  Attributes(base::Kept<const schema::NodeProto> node, const Attributes* call, base::Kept<Budget> budget)
       : node_(node), call_(call), budget_(budget) {}
 
+  [[nodiscard]] const schema::NodeProto& node() const noexcept { return node_; }
   [[nodiscard]] const schema::AttributeProto* find(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   [[nodiscard]] std::string_view text(std::string_view name) const;
@@ -54,9 +56,8 @@ class Attributes {
 /// The values of one scope: a graph, a subgraph or a function's body. Names are views of the model.
 class Values {
  public:
-  /// Looks up names that a subgraph does not define in `outer`, which may be null. All arguments must outlive this
-  /// object.
-  Values(Budget& budget, OpenDimensions& open, const Values* outer = nullptr)
+  /// Looks up names that a subgraph does not define in `outer`, which may be null.
+  Values(base::Kept<Budget> budget, base::Kept<OpenDimensions> open, const Values* outer = nullptr)
       : budget_(budget), open_(open), outer_(outer) {}
 
   /// Adds initializers, inputs and value_info, as far as the budget goes.

@@ -7,6 +7,7 @@
 
 #include "archive/tensor_text.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "model/walk.h"
 #include "onnx/external_data.h"
 #include "onnx/operators.h"
@@ -57,7 +58,7 @@ std::uint64_t data_bytes(const onnx::TensorView& tensor) {
 
 }  // namespace
 
-TensorSums::TensorSums(Inspection& inspection, const schema::ModelProto& model)
+TensorSums::TensorSums(base::Kept<Inspection> inspection, base::Kept<const schema::ModelProto> model)
     : inspection_(inspection), statistics_(statistics_of(model)) {}
 
 void TensorSums::add_tensor(const onnx::TensorSite& site) {

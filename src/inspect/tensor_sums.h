@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "inspect/inspection.h"
 #include "onnx/sites.h"
@@ -15,10 +16,10 @@
 
 namespace onnxar {
 
-/// Counts the elements and bytes of the tensors of one walk. `inspection` and `model` must outlive this object.
+/// Counts the elements and bytes of the tensors of one walk.
 class TensorSums {
  public:
-  TensorSums(Inspection& inspection, const schema::ModelProto& model);
+  TensorSums(base::Kept<Inspection> inspection, base::Kept<const schema::ModelProto> model);
 
   void add_tensor(const onnx::TensorSite& site);
   /// Writes the rows of types, sites and the largest tensors, each sorted by size. Call it once, after the last tensor.

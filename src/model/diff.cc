@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "archive/graph_rules.h"
+#include "archive/graphs.h"
 #include "archive/tensor_text.h"
+#include "base/kept.h"
 #include "convert/archive_source.h"
 #include "convert/expansion.h"
 #include "convert/load.h"
@@ -82,8 +84,8 @@ using Graphs = std::map<std::string, schema::ModelProto>;
 /// `tensor`.
 class Comparison {
  public:
-  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion, ProgressCallback tell,
-             Graphs graphs_before, Graphs graphs_after)
+  Comparison(base::Kept<const Model> before, base::Kept<const Model> after, std::uint64_t max_expansion,
+             ProgressCallback tell, Graphs graphs_before, Graphs graphs_after)
       : before_(before),
         after_(after),
         graphs_before_(std::move(graphs_before)),

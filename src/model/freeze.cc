@@ -16,6 +16,7 @@
 #include "archive/opened_input.h"
 #include "archive/output_options.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"
 #include "base/paths.h"
@@ -155,9 +156,9 @@ void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int6
 /// Fills initializers without data, and inputs without an initializer, from another file, and counts them.
 class Filling {
  public:
-  Filling(Model& model, const Weights& weights, FreezeReport& report)
-      : model_(model), graph_(*model.proto().mutable_graph()), weights_(weights), report_(report) {
-    left_.insert(weights.names.begin(), weights.names.end());
+  Filling(base::Kept<Model> model, base::Kept<const Weights> weights, base::Kept<FreezeReport> report)
+      : model_(model), weights_(weights), report_(report) {
+    left_.insert(weights_.names.begin(), weights_.names.end());
   }
 
   void run() {
@@ -169,8 +170,10 @@ class Filling {
   }
 
  private:
+  [[nodiscard]] schema::GraphProto& graph() const { return *model_.proto().mutable_graph(); }
+
   void initializers() {
-    for (auto& tensor : *graph_.mutable_initializer()) {
+    for (auto& tensor : *graph().mutable_initializer()) {
       // Data that the model has already is never replaced.
       if (!is_open(tensor) || !take(tensor.name())) continue;
       const std::vector<std::int64_t> wanted(tensor.dims().begin(), tensor.dims().end());
@@ -183,13 +186,13 @@ class Filling {
   void inputs() {
     std::set<std::string> filled;
     std::set<std::string> initialized;
-    for (const auto& tensor : graph_.initializer()) initialized.insert(tensor.name());
-    for (const auto& sparse : graph_.sparse_initializer()) initialized.insert(sparse.values().name());
-    for (const auto& input : graph_.input()) {
+    for (const auto& tensor : graph().initializer()) initialized.insert(tensor.name());
+    for (const auto& sparse : graph().sparse_initializer()) initialized.insert(sparse.values().name());
+    for (const auto& input : graph().input()) {
       const bool is_tensor = input.type().has_tensor_type();
       if (!is_tensor || initialized.contains(input.name()) || !take(input.name())) continue;
       // Added before it is filled: the contract allows a partly changed model after an error.
-      schema::TensorProto& tensor = *graph_.add_initializer();
+      schema::TensorProto& tensor = *graph().add_initializer();
       tensor.set_name(input.name());
       tensor.set_data_type(input.type().tensor_type().elem_type());
       fill(tensor, [&](const std::vector<std::int64_t>& dims) { expect_fit(input, dims); });
@@ -197,7 +200,7 @@ class Filling {
     }
     constexpr std::int64_t first_without_inputs = 4;  // before IR version 4 every initializer must also be an input
     if (model_.proto().ir_version() < first_without_inputs) return;
-    keep_only(*graph_.mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
+    keep_only(*graph().mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
   }
 
   /// Takes the weights of this name. Returns whether they exist and no other tensor has taken them.
@@ -224,7 +227,6 @@ class Filling {
   }
 
   Model& model_;
-  schema::GraphProto& graph_;
   const Weights& weights_;
   FreezeReport& report_;
   std::set<std::string> left_;       // names in the file that no tensor has taken yet

@@ -10,6 +10,7 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "convert/numpy_format.h"
@@ -27,7 +28,7 @@ using base::concat;
 /// NumPy evaluates it as Python; this accepts only the three keys that NumPy writes.
 class Description {
  public:
-  explicit Description(std::string_view text) : text_(text) {
+  explicit Description(base::Kept<std::string_view> text) : text_(text) {
     expect('{');
     while (!accept('}')) {
       const std::string key = string();

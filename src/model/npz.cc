@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/kept.h"
+#include "base/little_endian.h"
 #include "base/text.h"
 #include "convert/numpy_format.h"
 #include "model/npy.h"

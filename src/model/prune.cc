@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/text.h"
 #include "model/messages.h"
 #include "model/scope.h"
@@ -80,7 +81,7 @@ FunctionKey key_of(const std::string& domain, const std::string& name, const std
 /// Prunes graphs, counts what it removes, and gathers the functions that the remaining nodes may call.
 class GraphPruner {
  public:
-  explicit GraphPruner(FreezeReport& report) : report_(report) {}
+  explicit GraphPruner(base::Kept<FreezeReport> report) : report_(report) {}
 
   /// Removes everything from a graph that its outputs do not need. Returns the names that it uses from outer graphs.
   /// Throws onnx.graph.* or onnx.tensor.no_data.
@@ -185,10 +186,10 @@ std::string site_of_function(int index) { return concat("functions[", index, "]"
 /// The functions that a model calls, directly or through other functions.
 class CalledFunctions {
  public:
-  /// `model` and `report` must outlive this object. Throws onnx.graph.duplicate.
-  CalledFunctions(schema::ModelProto& model, FreezeReport& report) : model_(model), report_(report) {
-    for (int i = 0; i < model.functions_size(); ++i) {
-      const auto& function = model.functions(i);
+  /// Throws onnx.graph.duplicate.
+  explicit CalledFunctions(base::Kept<schema::ModelProto> model) : model_(model) {
+    for (int i = 0; i < model_.functions_size(); ++i) {
+      const auto& function = model_.functions(i);
       if (!numbers_.emplace(key_of(function.domain(), function.name(), function.overload()), i).second) {
         refuse_graph(Code::onnx_graph_duplicate, site_of_function(i),
                      concat("the function ", base::quoted(function.name()), " is defined twice"));
@@ -200,21 +201,21 @@ class CalledFunctions {
     callees_.resize(numbers_.size());
   }
 
-  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others. Throws
-  /// onnx.graph.* or onnx.tensor.no_data.
-  void prune(const std::set<FunctionKey>& calls) {
+  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others. Counts what it
+  /// removes. Throws onnx.graph.* or onnx.tensor.no_data.
+  void prune(const std::set<FunctionKey>& calls, FreezeReport& report) {
     std::vector<int> waiting = numbers_of(calls);
     for (std::size_t next = 0; next < waiting.size(); ++next) {
       const auto at = static_cast<std::size_t>(waiting[next]);
       // Each body is pruned once, and only if it is called: other functions need not be valid, as they are removed.
       if (called_[at]) continue;
       called_[at] = true;
-      callees_[at] = prune_body(waiting[next]);
+      callees_[at] = prune_body(waiting[next], report);
       for (const int callee : callees_[at]) waiting.push_back(callee);  // GCC 14 warns wrongly about `insert`
     }
     refuse_recursion();
     int i = 0;
-    report_.functions += keep_only(*model_.mutable_functions(), [&](const auto&) {
+    report.functions += keep_only(*model_.mutable_functions(), [&](const auto&) {
       return static_cast<bool>(called_[static_cast<std::size_t>(i++)]);
     });
   }
@@ -230,10 +231,10 @@ class CalledFunctions {
   }
 
   /// Prunes the body, and returns the functions that it calls.
-  std::vector<int> prune_body(int index) {
+  std::vector<int> prune_body(int index, FreezeReport& report) {
     schema::FunctionProto& function = *model_.mutable_functions(index);
     const std::string site = site_of_function(index);
-    GraphPruner pruner(report_);
+    GraphPruner pruner(report);
     Scope scope(*function.mutable_node(), Names(function.input().begin(), function.input().end()), site,
                 [&pruner](schema::NodeProto& node, const std::string& at) { return pruner.enter(node, at); });
     for (const std::string& output : function.output()) scope.need(output, site);
@@ -241,7 +242,7 @@ class CalledFunctions {
     for_each_default_graph(function, site, [&](const schema::GraphProto& graph, const std::string& path) {
       for (const auto& [name, user] : pruner.prune(changeable(graph), path, Inputs::kept)) scope.need(name, user);
     });
-    report_.nodes += scope.prune();
+    report.nodes += scope.prune();
     if (!scope.wanted().empty()) refuse_dangling(scope.wanted());
     const Names values = scope.values();
     keep_only(*function.mutable_value_info(), [&](const auto& value) { return values.contains(value.name()); });
@@ -272,7 +273,6 @@ class CalledFunctions {
   }
 
   schema::ModelProto& model_;
-  FreezeReport& report_;
   std::map<FunctionKey, int> numbers_;
   std::vector<bool> called_;               // by number
   std::vector<std::vector<int>> callees_;  // by number
@@ -295,11 +295,11 @@ void prune(schema::ModelProto& model, FreezeReport& report) {
   report.training_infos += static_cast<std::uint64_t>(model.training_info_size());
   // Training info may refer to initializers that inference does not need.
   model.clear_training_info();
-  CalledFunctions functions(model, report);  // refuses duplicate functions, even if they are not called
+  CalledFunctions functions(model);  // refuses duplicate functions, even if they are not called
   GraphPruner pruner(report);
   const Wanted wanted = pruner.prune(*model.mutable_graph(), "graph", Inputs::dropped_with_initializers);
   if (!wanted.empty()) refuse_dangling(wanted);
-  functions.prune(pruner.calls());
+  functions.prune(pruner.calls(), report);
   // Last, because the remaining nodes determine which domains are used.
   report.opset_imports += drop_unused_opsets(model);
 }

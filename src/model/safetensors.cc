@@ -10,6 +10,7 @@
 #include "archive/file_kind.h"
 #include "base/byte_range.h"
 #include "base/json.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -48,7 +49,8 @@ DataType type_named(std::string_view name) {
 class Header {
  public:
   /// `data`: the bytes after the header, in which the offsets of tensors count.
-  Header(std::string_view text, Bytes data) : json_(text, Code::safetensors_malformed, length_size), data_(data) {}
+  Header(base::Kept<std::string_view> text, base::Kept<Bytes> data)
+      : json_(text, Code::safetensors_malformed, length_size), data_(data) {}
 
   std::map<std::string, SafeTensor> run() {
     json_.object([this](const std::string& name) {

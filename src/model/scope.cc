@@ -1,6 +1,7 @@
 // Finds the nodes of a list that given names need.
 #include "model/scope.h"
 
+#include "base/kept.h"
 #include "base/text.h"
 #include "model/messages.h"
 
@@ -12,12 +13,12 @@ void refuse_graph(Code code, const std::string& site, const std::string& what) {
   throw Error(code, what, {site, std::nullopt});
 }
 
-Scope::Scope(Nodes& nodes, Names given, std::string site, Enter enter)
+Scope::Scope(base::Kept<Nodes> nodes, Names given, std::string site, Enter enter)
     : nodes_(nodes),
       given_(std::move(given)),
       site_(std::move(site)),
       enter_(std::move(enter)),
-      states_(static_cast<std::size_t>(nodes.size()), State::unseen),
+      states_(static_cast<std::size_t>(nodes_.size()), State::unseen),
       uses_(states_.size()) {
   for (int i = 0; i < nodes_.size(); ++i) {
     for (const std::string& output : nodes_[i].output()) add_producer(output, i);

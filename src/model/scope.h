@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "model/walk.h"
 #include "onnxar/error.h"
@@ -31,9 +32,9 @@ class Scope {
   /// to its inputs.
   using Enter = std::function<Wanted(schema::NodeProto&, const std::string& site)>;
 
-  /// `given` are the names that the graph or function defines without a node: inputs, initializers. `nodes` must
-  /// outlive this object. Throws onnx.graph.duplicate.
-  Scope(Nodes& nodes, Names given, std::string site, Enter enter);
+  /// `given` are the names that the graph or function defines without a node: inputs, initializers. Throws
+  /// onnx.graph.duplicate.
+  Scope(base::Kept<Nodes> nodes, Names given, std::string site, Enter enter);
 
   /// Marks the node that defines `name` as needed, and all nodes that it depends on. `user` is the site that uses the
   /// name. Names that are not defined here are added to `wanted`. Throws onnx.graph.cycle or what `enter` throws.

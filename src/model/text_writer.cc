@@ -19,6 +19,7 @@
 
 #include "archive/graph_rules.h"
 #include "base/errors.h"
+#include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/duplicates.h"
@@ -43,7 +44,7 @@ enum class LargeData : std::uint8_t { printed, left_out };
 /// Passes protobuf's output to a sink, one buffer at a time.
 class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
  public:
-  explicit SinkStream(const ByteSink& sink) : sink_(sink), buffer_(buffer_size) {}
+  explicit SinkStream(base::Kept<const ByteSink> sink) : sink_(sink), buffer_(buffer_size) {}
 
   bool Next(void** data, int* size) override {
     flush();
@@ -80,7 +81,7 @@ std::string escaped_bytes(Bytes bytes) {
 /// printed as a comment if it is left out.
 class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
  public:
-  RawDataPrinter(const LoadedModel& model, LargeData large, std::uint64_t threshold)
+  RawDataPrinter(base::Kept<const LoadedModel> model, LargeData large, std::uint64_t threshold)
       : model_(model), large_(large), threshold_(threshold) {}
 
   using TextFormat::FastFieldValuePrinter::PrintFieldName;
@@ -201,17 +202,17 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
 /// The text of a model. Payloads are read while they are printed. Every read yields the same text.
 class TextSource final : public ByteSource {
  public:
-  /// `model` must outlive this object. Payloads of at least `threshold` bytes are large. Throws onnx.model.invalid,
-  /// usage.not_loaded (data to be printed is in a file that was not loaded) or onnx.model.expansion.
-  TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
+  /// Payloads of at least `threshold` bytes are large. Throws onnx.model.invalid, usage.not_loaded (data to be printed
+  /// is in a file that was not loaded) or onnx.model.expansion.
+  TextSource(base::Kept<const LoadedModel> model, LargeData large, std::uint64_t threshold)
       : model_(model), large_(large), threshold_(threshold) {
-    parse(proto_, model.skeleton);
+    parse(proto_, model_.skeleton);
     if (large == LargeData::printed) losses_ = text_losses(model, proto_);
     Expansion expansion(model);
     // Uses `walk`, whose sites become text only for an error.
     walk(proto_, {.tensor = [&](const schema::TensorProto& visited, const Site& site) {
            schema::TensorProto& tensor = changeable(visited);
-           const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
+           const Payload* payload = is_linked(tensor) ? model_.payload_at(location_of(tensor)) : nullptr;
            if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor, site);
            if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
            if (payload != nullptr) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "archive/tensor_text.h"
+#include "base/errors.h"
+#include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "model/messages.h"
@@ -24,7 +26,7 @@ using Repeated = google::protobuf::RepeatedPtrField<T>;
 /// not, and a string for each node would dominate the cost of the walk.
 class Walk {
  public:
-  Walk(const std::string& root, const Visitor& visitor) : root_(root), visitor_(visitor) {}
+  Walk(base::Kept<std::string_view> root, base::Kept<const Visitor> visitor) : root_(root), visitor_(visitor) {}
 
   void model(const schema::ModelProto& model) {
     if (model.has_graph()) one_graph(model.graph(), "graph");
@@ -131,7 +133,7 @@ class Walk {
     if (visitor_.tensor) visitor_.tensor(tensor, site());
   }
 
-  const std::string& root_;
+  std::string_view root_;
   const Visitor& visitor_;
   std::vector<Level> levels_;
   std::size_t subgraphs_ = 0;
@@ -178,12 +180,14 @@ void for_each_node(const schema::FunctionProto& function, const std::string& sit
 
 void for_each_subgraph(const schema::NodeProto& node, const std::string& site,
                        const std::function<void(const schema::GraphProto&, const std::string& site)>& visit) {
-  Walk(site, only_subgraphs(visit)).attributes(node.attribute(), "attribute");
+  const Visitor visitor = only_subgraphs(visit);
+  Walk(site, visitor).attributes(node.attribute(), "attribute");
 }
 
 void for_each_default_graph(const schema::FunctionProto& function, const std::string& site,
                             const std::function<void(const schema::GraphProto&, const std::string& site)>& visit) {
-  Walk(site, only_subgraphs(visit)).attributes(function.attribute_proto(), "attribute_proto");
+  const Visitor visitor = only_subgraphs(visit);
+  Walk(site, visitor).attributes(function.attribute_proto(), "attribute_proto");
 }
 
 std::string site_in(std::string site, std::string_view step) {

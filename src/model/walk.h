@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/kept.h"
 #include "onnx/sites.h"
 #include "onnxar/onnx.pb.h"
 
@@ -20,7 +21,7 @@ using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
 /// The position of the walk. Valid during the visit.
 class Site {
  public:
-  Site(const std::string& root, std::span<const onnx::Level> levels, std::size_t subgraphs)
+  Site(base::Kept<std::string_view> root, base::Kept<std::span<const onnx::Level>> levels, std::size_t subgraphs)
       : root_(root), levels_(levels), subgraphs_(subgraphs) {}
 
   /// Returns `graph.node[3].attr.value`. The text is made on demand, because most visits do not need it.
@@ -31,7 +32,7 @@ class Site {
   [[nodiscard]] bool in_default() const;
 
  private:
-  const std::string& root_;
+  std::string_view root_;
   std::span<const onnx::Level> levels_;
   std::size_t subgraphs_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/kept.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rope.h"
@@ -36,7 +37,7 @@ std::uint64_t place_for_link(Bytes model, Range tensor) {
 
 class Rewriter {
  public:
-  explicit Rewriter(Bytes model) : model_(model), splice_(model) {}
+  explicit Rewriter(base::Kept<Bytes> model) : model_(model), splice_(model) {}
 
   void apply(const TensorSite& site, TensorEdit edit) {
     if (edit.action == TensorEdit::Action::keep) return;
@@ -119,7 +120,7 @@ class Rewriter {
 
 }  // namespace
 
-Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
+Rope rewrite_tensors(base::Kept<Bytes> model, const std::function<TensorEdit(const TensorSite&)>& decide,
                      const MetadataEdit& metadata) {
   Rewriter rewriter(model);
   walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); });

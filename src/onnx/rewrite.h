@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/kept.h"
 #include "onnx/external_data.h"
 #include "onnx/rope.h"
 #include "onnx/sites.h"
@@ -36,9 +37,8 @@ struct MetadataEdit {
 
 /// Applies an edit to every tensor of the model. Calls `decide` once for each, in wire order. All other fields keep
 /// their order and encoding. New fields are inserted in ascending field order, a link also after a data_location of
-/// DEFAULT, so that removing data and inserting it again gives the original bytes. `model` must outlive the result.
-/// Throws what `walk_tensors` throws.
-Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
+/// DEFAULT, so that removing data and inserting it again gives the original bytes. Throws what `walk_tensors` throws.
+Rope rewrite_tensors(base::Kept<Bytes> model, const std::function<TensorEdit(const TensorSite&)>& decide,
                      const MetadataEdit& metadata = {});
 
 }  // namespace onnxar::onnx

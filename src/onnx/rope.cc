@@ -7,7 +7,7 @@
 
 namespace onnxar::onnx {
 
-void Rope::append(Bytes view) {
+void Rope::append(base::Kept<Bytes> view) {
   if (view.empty()) return;
   size_ += view.size();
   pieces_.push_back({view, {}, nullptr});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {
@@ -15,8 +16,8 @@ namespace onnxar::onnx {
 /// Joins views, owned strings and other sources. Memory: a few dozen bytes per piece, regardless of its length.
 class Rope final : public ByteSource {
  public:
-  /// The bytes of the view must outlive the rope.
-  void append(Bytes view);
+  /// The rope keeps the view.
+  void append(base::Kept<Bytes> view);
   /// The rope owns the text.
   void append(std::string text);
   /// Asks the source for its size once. Throws usage.argument (base::add_announced).

@@ -50,8 +50,8 @@ std::string_view name_for_path(std::string_view attribute) noexcept {
   return fits ? attribute : std::string_view();
 }
 
-std::string path_of(std::span<const Level> levels, const std::string& root) {
-  std::string text = root;
+std::string path_of(std::span<const Level> levels, std::string_view root) {
+  std::string text(root);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;

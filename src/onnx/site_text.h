@@ -46,6 +46,6 @@ std::string_view name_for_path(std::string_view attribute) noexcept;
 /// Returns the text of a site: `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`.
 /// Attributes have their name if it is an identifier. At most `longest_site` bytes. The levels are below the site
 /// `root`, unless it is empty.
-std::string path_of(std::span<const Level> levels, const std::string& root = {});
+std::string path_of(std::span<const Level> levels, std::string_view root = {});
 
 }  // namespace onnxar::onnx

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/kept.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/operators.h"
@@ -75,7 +76,7 @@ using VisitGraph = std::function<void(std::span<const Level>)>;
 class Walk {
  public:
   /// Without a function for tensors, these are not read.
-  Walk(Bytes model, const VisitTensor& tensors, const VisitGraph& graphs)
+  Walk(base::Kept<Bytes> model, base::Kept<const VisitTensor> tensors, base::Kept<const VisitGraph> graphs)
       : model_(model), tensors_(tensors), graphs_(graphs) {}
 
   void run() {
@@ -152,10 +153,14 @@ std::string_view TensorSite::constant_output() const noexcept {
   return string_in(model, node.field.value, node_field::output);
 }
 
-void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit) { Walk(model, visit, {}).run(); }
+void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit) {
+  const VisitGraph none;
+  Walk(model, visit, none).run();
+}
 
 void walk_graphs(Bytes model, const std::function<void(std::span<const Level>)>& visit) {
-  Walk(model, {}, visit).run();
+  const VisitTensor none;
+  Walk(model, none, visit).run();
 }
 
 }  // namespace onnxar::onnx

@@ -7,6 +7,7 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/sources.h"
 #include "onnx/rope.h"
 #include "onnx/wire.h"
@@ -22,7 +23,7 @@ std::size_t width_to_keep(Range length, std::uint64_t old_size) {
 }  // namespace
 
 // No length is stated for the outermost message, so nothing of its frame is used.
-Splice::Splice(Bytes message) : message_(message), frames_{Enclosing{}} {}
+Splice::Splice(base::Kept<Bytes> message) : message_(message), frames_{Enclosing{}} {}
 
 Splice::Frame Splice::enter(Frame parent, const Field& field) {
   frames_.push_back({field.length, field.value.size(), parent, 0, 0});

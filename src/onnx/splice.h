@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/kept.h"
 #include "onnx/rope.h"
 #include "onnx/wire.h"
 #include "onnxar/bytes.h"
@@ -22,8 +23,8 @@ class Splice {
   using Frame = std::uint32_t;
   static constexpr Frame outermost = 0;
 
-  /// `message` must outlive the splice and its result.
-  explicit Splice(Bytes message);
+  /// The result also keeps `message`.
+  explicit Splice(base::Kept<Bytes> message);
 
   /// Enters the embedded message in `field` of `parent`. Frames must be entered in wire order.
   Frame enter(Frame parent, const Field& field);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "onnx/fields.h"
 #include "onnxar/error.h"
@@ -87,7 +88,7 @@ bool is_only_field(const TensorView& tensor, std::uint32_t number) {
 /// Decodes typed data while it is read, in pieces, so that the raw data is never in memory as a whole.
 class TypedSource final : public ByteSource {
  public:
-  TypedSource(Bytes model, Range tensor, Encoding encoding, std::uint64_t size)
+  TypedSource(base::Kept<Bytes> model, Range tensor, Encoding encoding, std::uint64_t size)
       : model_(model), tensor_(tensor), encoding_(encoding), size_(size) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }

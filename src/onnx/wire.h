@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {
@@ -43,7 +45,7 @@ std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t e
 class Cursor {
  public:
   /// Begins at the first field of the message at `range` of `buffer`. REQUIRES: `range` is within `buffer`.
-  Cursor(Bytes buffer, Range range) noexcept : buffer_(buffer), position_(range.begin), end_(range.end) {}
+  Cursor(base::Kept<Bytes> buffer, Range range) noexcept : buffer_(buffer), position_(range.begin), end_(range.end) {}
 
   /// Reads the next field into `field`; false at the end. Throws wire.truncated, wire.varint, wire.tag or wire.type.
   bool next(Field& field);

@@ -8,21 +8,22 @@
 
 #include "base/byte_range.h"
 #include "base/crc32.h"
+#include "base/kept.h"
 #include "base/parallel.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar {
 
-ArrivedEntries::ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads,
+ArrivedEntries::ArrivedEntries(base::Kept<const zip::Directory> directory, const PartFile& part, std::size_t threads,
                                std::vector<bool> verified)
     : directory_(directory),
       file_(base::MappedFile::map(part.handle(), part.target())),
       threads_(base::allowed_threads(threads)),
-      missing_(directory.entries().size()),
+      missing_(directory_.entries().size()),
       verified_(std::move(verified)) {
   verified_.resize(missing_.size());
   for (std::size_t i = 0; i < missing_.size(); ++i) {
-    missing_[i] = directory.limit_of(i) - directory.entries()[i].header_offset;
+    missing_[i] = directory_.limit_of(i) - directory_.entries()[i].header_offset;
   }
   for (const base::ByteRange& range : part.ranges().ranges()) count(range, complete_);
   if (threads_ > 1) start();

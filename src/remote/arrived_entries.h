@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "remote/part_file.h"
@@ -23,11 +25,11 @@ namespace onnxar {
 /// the bytes are still in memory. Threads: one calls.
 class ArrivedEntries {
  public:
-  /// `directory` is the directory of the file on the server, and `part` the ranges of it that have arrived. Both must
-  /// outlive this. `verified` tells which entries need not be verified; empty: none. With `threads` of 1, or if the
-  /// system starts none, only `finish` verifies; 0: as many as there are cores. REQUIRES: `part` has the size of the
-  /// file. Throws what `MappedFile::map` throws.
-  ArrivedEntries(const zip::Directory& directory, const PartFile& part, std::size_t threads,
+  /// `directory` is the directory of the file on the server, and `part` the ranges of it that have arrived. `verified`
+  /// tells which entries need not be verified; empty: none. With `threads` of 1, or if the system starts none, only
+  /// `finish` verifies; 0: as many as there are cores. REQUIRES: `part` has the size of the file. Throws what
+  /// `MappedFile::map` throws.
+  ArrivedEntries(base::Kept<const zip::Directory> directory, const PartFile& part, std::size_t threads,
                  std::vector<bool> verified = {});
   ArrivedEntries(const ArrivedEntries&) = delete;
   ArrivedEntries& operator=(const ArrivedEntries&) = delete;

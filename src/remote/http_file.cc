@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"
@@ -59,11 +61,11 @@ void scatter(std::span<const RangeTarget> targets, std::uint64_t offset, Bytes b
 /// is complete. An exception ends all of them.
 class HttpFile::Transfers {
  public:
-  Transfers(const HttpFile& file, std::deque<Request>& requests, const Done& done)
+  Transfers(base::Kept<const HttpFile> file, std::deque<Request>& requests, base::Kept<const Done> done)
       : file_(file),
         done_(done),
-        waiting_for_(file.options_.waiting),
-        slots_(std::min(file.options_.connections, requests.size())) {
+        waiting_for_(file_.options_.waiting),
+        slots_(std::min(file_.options_.connections, requests.size())) {
     for (Request& request : requests) waiting_.push_back(&request);
   }
   Transfers(const Transfers&) = delete;

@@ -13,8 +13,10 @@
 #include "archive/access.h"
 #include "archive/entry_uses.h"
 #include "archive/graphs.h"
+#include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/byte_range.h"
+#include "base/kept.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/output_target.h"
@@ -34,14 +36,14 @@ namespace {
 /// Reads a file on a server, and keeps what it read in a part file. Threads: any.
 class KeptFile final : public RandomAccess {
  public:
-  KeptFile(const HttpFile& file, PartFile& part, std::size_t connections)
-      : file_(file), part_(part), connections_(connections) {
-    part.set_size(file.size());
-    part.receive(file.size() - file.end().size(), file.end());
+  KeptFile(std::shared_ptr<const HttpFile> file, base::Kept<PartFile> part, std::size_t connections)
+      : file_(std::move(file)), part_(part), connections_(connections) {
+    part_.set_size(file_->size());
+    part_.receive(file_->size() - file_->end().size(), file_->end());
   }
 
-  [[nodiscard]] std::uint64_t size() const override { return file_.size(); }
-  [[nodiscard]] std::filesystem::path name() const override { return file_.name(); }
+  [[nodiscard]] std::uint64_t size() const override { return file_->size(); }
+  [[nodiscard]] std::filesystem::path name() const override { return file_->name(); }
 
   void read(std::span<const RangeTarget> targets) const override {
     const std::scoped_lock lock(reading_);
@@ -59,7 +61,7 @@ class KeptFile final : public RandomAccess {
     for (const base::ByteRange& range : ranges) {
       for (const base::ByteRange& part : part_.ranges().missing_in(range)) missing.push_back(part);
     }
-    file_.fetch(runs_of(nearly_touching_joined(missing), connections_), [&](std::uint64_t offset, Bytes bytes) {
+    file_->fetch(runs_of(nearly_touching_joined(missing), connections_), [&](std::uint64_t offset, Bytes bytes) {
       for (const base::ByteRange& range : part_.receive(offset, bytes)) add(range.length);
     });
   } catch (...) {
@@ -68,7 +70,7 @@ class KeptFile final : public RandomAccess {
   }
 
  private:
-  const HttpFile& file_;
+  std::shared_ptr<const HttpFile> file_;
   PartFile& part_;
   std::size_t connections_;
   mutable std::mutex reading_;
@@ -159,7 +161,7 @@ GetReport get_graphs(std::string_view address, const std::filesystem::path& outp
   PartFile part(std::move(target), file->version_text(), file->size(), base::Sync::none, PartFile::Room::sparse);
   GetReport report{.remote_bytes = file->size(), .resumed_bytes = part.ranges().bytes()};
   try {
-    const auto kept = std::make_shared<const KeptFile>(*file, part, options.remote.connections);
+    const auto kept = std::make_shared<const KeptFile>(file, part, options.remote.connections);
     prepare(kept, old, part, options, report);
     // All that it needs is there: an entry that is not would have a wrong header.
     pack_graphs(part.path(), {}, output, options, report);

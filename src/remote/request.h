@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/byte_range.h"
+#include "base/checked.h"
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "remote/address.h"
@@ -36,8 +38,8 @@ enum class Wanted : std::uint8_t {
 /// `expected`. REQUIRES: the object is not moved while a handle of libcurl uses it.
 class Request {
  public:
-  Request(Wanted wanted, std::vector<base::ByteRange> ranges, const Receive& receive)
-      : wanted_(wanted), ranges_(std::move(ranges)), receive_(&receive) {}
+  Request(Wanted wanted, std::vector<base::ByteRange> ranges, base::Kept<const Receive> receive)
+      : wanted_(wanted), ranges_(std::move(ranges)), receive_(&receive.get()) {}
 
   /// Makes the handle ready for a try at `address`. Name, password and token are sent only if this is the site of the
   /// address that the user gave.

@@ -15,6 +15,7 @@
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/kept.h"
 #include "base/memory.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
@@ -34,7 +35,7 @@ using Content = std::pair<std::uint64_t, std::uint32_t>;
 /// Copies entries on one thread.
 class EntryCopier {
  public:
-  explicit EntryCopier(const PartFile& part) : part_(part), buffer_(step) {}
+  explicit EntryCopier(base::Kept<const PartFile> part) : part_(part), buffer_(step) {}
 
   /// Returns true if the copy has the entry's CRC-32.
   bool copy(const ReusableEntry& entry, const OldArchive& old) {

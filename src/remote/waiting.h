@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/kept.h"
 #include "onnxar/remote.h"
 #include "remote/address.h"
 #include "remote/stall_clock.h"
@@ -13,8 +14,8 @@ namespace onnxar {
 /// Calls a WaitingCallback as its comment says, during one call that waits for servers.
 class Waiting {
  public:
-  /// `tell` must outlive this; it may be empty.
-  explicit Waiting(const WaitingCallback& tell) : tell_(tell) {}
+  /// `tell` may be empty.
+  explicit Waiting(base::Kept<const WaitingCallback> tell) : tell_(tell) {}
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting();

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/kept.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"
@@ -30,7 +31,7 @@ constexpr Code bad_config = Code::usage_argument;
 /// Replaces ranges of one text.
 class JsonEdits {
  public:
-  JsonEdits(std::string name, std::string_view text) : name_(std::move(name)), text_(text) {}
+  JsonEdits(std::string name, base::Kept<std::string_view> text) : name_(std::move(name)), text_(text) {}
 
   [[nodiscard]] std::vector<JsonMember> members(const JsonValue& object) const {
     if (object.kind != JsonKind::object) refuse(object.begin, "is not an object");

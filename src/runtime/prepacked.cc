@@ -6,6 +6,7 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
@@ -75,7 +76,7 @@ std::string prepacked_fields(Bytes model, const onnx::TensorView& tensor, const 
                       [begin](std::uint64_t offset, std::uint64_t) { return begin + offset; });
 }
 
-onnx::Rope AlignedData::move(Bytes model) {
+onnx::Rope AlignedData::move(base::Kept<Bytes> model) {
   return onnx::rewrite_tensors(model, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     const std::uint64_t at = site.tensor.range.begin;

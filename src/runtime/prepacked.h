@@ -9,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/kept.h"
 #include "onnx/rope.h"
+#include "onnx/splice.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
@@ -27,13 +29,12 @@ std::string prepacked_fields(Bytes model, const onnx::TensorView& tensor, const 
 /// crash, because they read prepacked weights with instructions that need aligned addresses. Not synchronised.
 class AlignedData final : public ByteSource {
  public:
-  /// `data` must be the bytes of the data file `location`. Both must outlive this object.
-  AlignedData(std::string_view location, Bytes data) : location_(location), data_(data) {}
+  /// `data` must be the bytes of the data file `location`.
+  AlignedData(base::Kept<std::string_view> location, base::Kept<Bytes> data) : location_(location), data_(data) {}
 
-  /// Returns the model with all its data, including prepacked weights, in new places, in the order of the model.
-  /// `model` must outlive the result. Throws wire.* or onnx.* if the model is not what ONNX Runtime writes with this
-  /// data.
-  onnx::Rope move(Bytes model);
+  /// Returns the model with all its data, including prepacked weights, in new places, in the order of the model. Throws
+  /// wire.* or onnx.* if the model is not what ONNX Runtime writes with this data.
+  onnx::Rope move(base::Kept<Bytes> model);
 
   /// Returns the size of the data after `move`.
   [[nodiscard]] std::uint64_t size() const override { return size_; }

@@ -6,6 +6,7 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"

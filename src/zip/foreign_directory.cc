@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/file_origin.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -174,7 +175,8 @@ std::optional<std::size_t> ForeignDirectory::find(std::string_view name) const n
   return files_[*found];
 }
 
-std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry, const base::FileOrigin* origin) {
+std::unique_ptr<const ByteSource> data_source(base::Kept<Bytes> file, const ForeignEntry& entry,
+                                              const base::FileOrigin* origin) {
   const Bytes stored = base::section(file, entry.data_offset, entry.stored_size);
   if (!entry.deflated) return std::make_unique<base::MappedSource>(stored, origin);
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});

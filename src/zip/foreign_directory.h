@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/file_origin.h"
+#include "base/kept.h"
+#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
 #include "zip/foreign_headers.h"
@@ -49,9 +51,9 @@ class ForeignDirectory {
   std::uint64_t offset_ = 0;
 };
 
-/// Returns a source of the data of `entry`, inflated. Does not compare the CRC-32. `file` must outlive the source.
-/// `origin` is what `file` is mapped from, or null.
-std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
+/// Returns a source of the data of `entry`, inflated. Does not compare the CRC-32. `origin` is what `file` is mapped
+/// from, or null.
+std::unique_ptr<const ByteSource> data_source(base::Kept<Bytes> file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
 
 /// Passes the inflated data of `entry` to `sink`, and compares the CRC-32 at the end. Throws zip.data.inflate,

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/kept.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -15,11 +16,11 @@ namespace onnxar::zip {
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;
 
 /// Inflates `compressed` to exactly `size` bytes. Memory: a buffer and zlib's window of 32 KiB, independent of `size`.
-/// `compressed` must outlive the source. Threads: `read` may run several times at once.
+/// Threads: `read` may run several times at once.
 class InflateSource final : public ByteSource {
  public:
   /// `place` is the place of the data, for errors.
-  InflateSource(Bytes compressed, std::uint64_t size, Place place)
+  InflateSource(base::Kept<Bytes> compressed, std::uint64_t size, Place place)
       : compressed_(compressed), size_(size), place_(std::move(place)) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "base/kept.h"
 #include "base/memory.h"
 
 namespace onnxar::zip {
@@ -16,7 +17,7 @@ std::uint64_t NameIndex::announce(std::string_view name) const {
   return hash;
 }
 
-NameIndex::PrefixHasher::PrefixHasher(std::string_view name) : rest_(name), hash_(base::process_key()) {}
+NameIndex::PrefixHasher::PrefixHasher(base::Kept<std::string_view> name) : rest_(name), hash_(base::process_key()) {}
 
 std::uint64_t NameIndex::PrefixHasher::up_to(std::size_t length) {
   // Whole words are absorbed once; the shorter word at the end of each prefix goes to `finish`, which keeps the state.

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -84,7 +86,7 @@ class NameIndex {
   /// Hashes the folded prefixes of a name in one pass.
   class PrefixHasher {
    public:
-    explicit PrefixHasher(std::string_view name);
+    explicit PrefixHasher(base::Kept<std::string_view> name);
     /// Returns the hash of the first `length` characters. REQUIRES: `length` is not less than in the previous call.
     std::uint64_t up_to(std::size_t length);
 

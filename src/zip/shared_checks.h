@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/kept.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
@@ -21,7 +22,7 @@ enum class Rules : std::uint8_t { archive, foreign };
 class HeaderContext {
  public:
   /// The header of the entry `name`, which begins at `offset` in the file.
-  HeaderContext(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
+  HeaderContext(base::Kept<std::string_view> name, std::uint64_t offset) : name_(name), offset_(offset) {}
 
   [[noreturn]] void operator()(Code code, std::string_view message, Hint hint = Hint::none) const {
     throw Error(code, std::string(message), {std::string(name_), offset_}, {}, {hint});

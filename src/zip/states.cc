@@ -5,6 +5,7 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/little_endian.h"
 #include "onnxar/error.h"
 #include "zip/end_records.h"
@@ -38,7 +39,7 @@ std::optional<EndOfArchive> end_at(Bytes file, std::uint64_t position) {
 
 class Walk {
  public:
-  explicit Walk(Bytes file) : file_(file) {}
+  explicit Walk(base::Kept<Bytes> file) : file_(file) {}
 
   std::vector<std::uint64_t> run() {
     // Every pass skips at least one record, so the walk ends.

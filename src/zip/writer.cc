@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -12,13 +13,13 @@
 
 namespace onnxar::zip {
 
-Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
-               const Limits& limits)
+Writer::Writer(base::BufferedOutput output, base::Kept<const Directory> before, const KeptDirectory& kept,
+               std::size_t threads, const Limits& limits)
     : output_(std::move(output)),
       threads_(base::BufferedOutput::summing_threads(threads)),
       limits_(limits),
       kept_(kept) {
-  const auto entries = before.entries();
+  const auto entries = before.get().entries();
   kept_entries_ = entries.first(base::in_memory(kept_.entries));
   names_ = WrittenNames(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/buffered_output.h"
+#include "base/kept.h"
 #include "base/parallel.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
@@ -29,9 +30,8 @@ class Writer {
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0, const Limits& limits = {})
       : output_(std::move(output)), threads_(base::BufferedOutput::summing_threads(threads)), limits_(limits) {}
   /// Appends to the archive whose directory is `before`. The new directory repeats its first entries, those in `kept`.
-  /// `before` must outlive the writer.
-  Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, std::size_t threads,
-         const Limits& limits);
+  Writer(base::BufferedOutput output, base::Kept<const Directory> before, const KeptDirectory& kept,
+         std::size_t threads, const Limits& limits);
 
   /// Writes an entry and returns its CRC-32. A large entry gets more than `alignment` (entry_alignment). Throws
   /// zip.name.* (the name breaks a rule or clashes), zip.limit.* (one entry too many), usage.argument (more than

@@ -158,7 +158,8 @@ TEST(JsonReader, DepthCostsNoStack) {
 
 TEST(JsonString, EscapesQuotesAndControlCharacters) {
   EXPECT_EQ(base::json_string("a\"b\\c\n\x1f/\xc3\xa4"), "\"a\\\"b\\\\c\\u000a\\u001f/\xc3\xa4\"");
-  EXPECT_EQ(base::JsonReader(base::json_string("a\"\n"), Code::usage_argument).string(), "a\"\n");
+  const std::string quoted = base::json_string("a\"\n");
+  EXPECT_EQ(base::JsonReader(quoted, Code::usage_argument).string(), "a\"\n");
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ constexpr bool all_are_aggregates = (std::is_aggregate_v<Options> && ...);
 static_assert(all_are_aggregates<OpenOptions, OutputOptions, WriterOptions, EditOptions, RepackOptions, LoadOptions,
                                  SaveOptions, CheckOptions, ExtractOptions, ReplaceOptions, LinkOptions>);
 
-constexpr OutputOptions quick = {.overwrite = true, .sync = false};
+constexpr OutputOptions no_sync_output = {.overwrite = true, .sync = false};
 
 // Warnings are errors, so each of these also shows that no member has to be named.
 TEST(Options, AreWrittenByTheNamesOfTheirMembers) {
   const OpenOptions open{.max_entries = 5, .copy_in = true};
   EXPECT_TRUE(open.copy_in);
   EXPECT_EQ(open.max_model_size, OpenOptions().max_model_size);
-  EXPECT_TRUE(WriterOptions{.output = quick}.verify_model);
+  EXPECT_TRUE(WriterOptions{.output = no_sync_output}.verify_model);
   EXPECT_EQ(EditOptions({.open = open}).open.max_entries, 5U);
   EXPECT_EQ(RepackOptions{.alignment = 4096}.max_expansion, RepackOptions().max_expansion);
   EXPECT_EQ(LoadOptions{.external_data_dir = "weights"}.threshold, 1024U);
@@ -34,9 +34,9 @@ TEST(Options, AreWrittenByTheNamesOfTheirMembers) {
   EXPECT_EQ(save.alignment, 64U);
   EXPECT_EQ(save.output.threads, 1U);
   EXPECT_TRUE(CheckOptions{.strict = true}.load.verify_data);
-  EXPECT_FALSE(ExtractOptions{.output = quick}.raw);
+  EXPECT_FALSE(ExtractOptions{.output = no_sync_output}.raw);
   EXPECT_EQ(ReplaceOptions{.remove = {"a"}}.threshold, 1024U);
-  EXPECT_TRUE(LinkOptions{.output = quick}.output.overwrite);
+  EXPECT_TRUE(LinkOptions{.output = no_sync_output}.output.overwrite);
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "archive/front_end.h"
-#include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
-#include "shell/command.h"
 #include "shell/exit_code.h"
 #include "shell/numbers.h"
 #include "shell/options.h"
