@@ -256,7 +256,8 @@ class Archive(OpenArchive, Arrays):
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         buffer, arrays = consolidated(self._selection, threshold, alignment, max_expansion, threads, progress)
-        self._maker.replaced.update(arrays)
+        if not self.closed:  # by `progress`
+            self._maker.replaced.update(arrays)
         return buffer
 
     # --- the archive ---

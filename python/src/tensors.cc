@@ -75,7 +75,9 @@ ArrayMaker::ArrayMaker(nb::object archive, nb::object closed, nb::list dtypes, n
       view_(std::move(view)),
       convert_(std::move(convert)),
       before_(std::move(before)) {
-  const Archive& opened = nb::cast<const Archive&>(archive_);
+  if (!nb::isinstance<Archive>(archive_) || !nb::inst_ready(archive_))
+    throw nb::type_error("the archive is not initialised");
+  const Archive& opened = *nb::inst_ptr<Archive>(archive_);
   // Arrays share one buffer of the file, unless its bytes must be read or verified before they are used.
   if (before_.is_none() && !nb::isinstance<RangedArchive>(archive_)) {
     file_ = nb::cast(ByteSpan::borrow(opened.file(), opened.owner()));
@@ -84,25 +86,28 @@ ArrayMaker::ArrayMaker(nb::object archive, nb::object closed, nb::list dtypes, n
 
 nb::object ArrayMaker::make(const nb::object& key, const OwnedTensor& of) const {
   if (!archive_) return closed_();
-  if (replaced_.size() > 0 && replaced_.contains(key)) return replaced_[key];
-  const nb::object held = archive_;  // another thread may close it
+  // Python code that runs meanwhile, on this thread or another, may close the archive.
+  const nb::object held = archive_, file = file_, before = before_;
+  const nb::dict replaced = replaced_;
+  if (PyObject* found = PyDict_GetItemWithError(replaced.ptr(), key.ptr())) return nb::borrow(found);
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
   const Archive& archive = *nb::inst_ptr<Archive>(held);
-  if (!before_.is_none()) before_(nb::find(of));
+  if (!before.is_none()) before(nb::find(of));
   ByteSpan data = data_of(archive, of);
   const nb::object dtype = dtype_of(*of.tensor, data.bytes());
   const nb::tuple shape = shape_of(of.tensor->dims);
   if (!dtype) return convert_(std::move(data), static_cast<int>(of.tensor->type), shape, key);
-  if (!file_) return view_(shape, dtype, std::move(data));
-  const Bytes file = archive.file();
+  if (!file) return view_(shape, dtype, std::move(data));
+  const Bytes bytes = archive.file();
   const std::byte* begin = data.bytes().data();
-  const bool is_in_file = !std::less<>()(begin, file.data()) && std::less<>()(begin, file.data() + file.size());
-  return is_in_file ? view_(shape, dtype, file_, begin - file.data()) : view_(shape, dtype, std::move(data));
+  const bool is_in_file = !std::less<>()(begin, bytes.data()) && std::less<>()(begin, bytes.data() + bytes.size());
+  return is_in_file ? view_(shape, dtype, file, begin - bytes.data()) : view_(shape, dtype, std::move(data));
 }
 
 void ArrayMaker::close() {
-  archive_.reset();
-  file_.reset();
-  replaced_ = {};
+  // Released last, when this object no longer refers to them: their ends may run Python code that uses it.
+  const nb::object archive = std::move(archive_), file = std::move(file_), before = std::move(before_);
+  const nb::dict replaced = std::exchange(replaced_, nb::dict());
 }
 
 nb::object ArrayMaker::dtype_of(const StoredTensor& tensor, Bytes data) const {

@@ -37,6 +37,27 @@ class Consolidation(ArchiveTest):
         self.assertFalse(self.mapped())
         np.testing.assert_array_equal(array, weights(64, 64))
 
+    def test_archive_may_be_closed_while_a_key_is_compared(self):
+        class Key(str):
+            __hash__ = str.__hash__
+
+            def __eq__(self, other):
+                archive.close()
+                gc.collect()
+                return str(self) == other
+
+        archive = onnxar.open(self.path)
+        archive.consolidate()
+        maker, stored = archive._maker, archive._selection.tensors["w"]
+        np.testing.assert_array_equal(maker.make(Key("w"), stored), weights(64, 64))
+        with self.assertRaises(onnxar.Error):
+            archive["w"]
+
+    def test_closing_meanwhile_keeps_no_buffer(self):
+        archive = onnxar.open(self.path)
+        archive.consolidate(progress=lambda *_: archive.close())
+        self.assertEqual(archive._maker.replaced, {})
+
     def test_damaged_data_is_refused_and_nothing_changes(self):
         data = bytearray(self.path.read_bytes())
         with onnxar.open(self.path) as archive:
