@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "base/utf8.h"
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::base {

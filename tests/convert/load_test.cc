@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "archive/tensor_text.h"
+#include "convert/checksum.h"
 #include "convert/loading.h"
 #include "convert/open.h"
 #include "onnxar/convert.h"

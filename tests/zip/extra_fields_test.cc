@@ -10,6 +10,7 @@
 
 #include "support/refusal.h"
 #include "support/zip_builder.h"
+#include "zip/reading.h"
 
 namespace onnxar::testing {
 namespace {

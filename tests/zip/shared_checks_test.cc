@@ -6,7 +6,6 @@
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 #include "zip/format.h"
-#include "zip/reading.h"
 #include "zip/records.h"
 
 namespace onnxar::testing {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "onnxar/error.h"
 #include "shell/near_words.h"
 
 namespace onnxar::tool {
