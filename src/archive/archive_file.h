@@ -6,7 +6,6 @@
 #include <span>
 
 #include "base/byte_range.h"
-#include "base/checked.h"
 #include "base/kept.h"
 #include "base/memory.h"
 #include "base/parallel.h"

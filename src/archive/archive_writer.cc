@@ -7,7 +7,6 @@
 #include "archive/entry_writer.h"
 #include "archive/front_end.h"
 #include "archive/output_options.h"
-#include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"

@@ -8,7 +8,6 @@
 
 #include "archive/access.h"
 #include "archive/local_entry.h"
-#include "archive/opening.h"
 #include "base/checked.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"

@@ -9,8 +9,6 @@
 #include "archive/access.h"
 #include "archive/change_detection.h"
 #include "archive/entry_uses.h"
-#include "archive/evidence.h"
-#include "archive/graphs.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sha256.h"

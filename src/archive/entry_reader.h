@@ -7,7 +7,6 @@
 
 #include "archive/archive_file.h"
 #include "base/byte_range.h"
-#include "base/checked.h"
 #include "base/kept.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"

@@ -10,7 +10,6 @@
 #include "archive/access.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
-#include "archive/opening.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/errors.h"

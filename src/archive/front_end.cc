@@ -10,7 +10,6 @@
 
 #include "archive/evidence.h"
 #include "archive/graphs.h"
-#include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/errors.h"

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "os/file.h"
 #include "os/names.h"
 #include "zip/names.h"
 

@@ -3,9 +3,7 @@
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
-#include "archive/opening.h"
 #include "base/kept.h"
-#include "base/open_file.h"
 #include "base/paths.h"
 #include "zip/format.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/open_file.h"
-#include "onnxar/error.h"
 #include "os/pages.h"
 
 namespace onnxar::base {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "archive/entry_uses.h"
-#include "base/mapped_file.h"
 #include "convert/entry_payloads.h"
 #include "convert/model_source.h"
 #include "onnx/external_data.h"

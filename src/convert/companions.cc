@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.h"
 #include "base/sources.h"
 #include "base/text.h"
 #include "convert/model_source.h"

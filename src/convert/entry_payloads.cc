@@ -8,7 +8,6 @@
 
 #include "archive/access.h"
 #include "archive/external_tensor.h"
-#include "archive/opening.h"
 #include "base/byte_range.h"
 #include "base/kept.h"
 #include "base/text.h"

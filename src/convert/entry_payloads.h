@@ -8,7 +8,6 @@
 #include "archive/external_tensor.h"
 #include "archive/sliced_entries.h"
 #include "base/kept.h"
-#include "base/mapped_file.h"
 #include "convert/model_source.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"

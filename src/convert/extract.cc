@@ -17,7 +17,6 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "convert/expansion.h"
-#include "convert/load.h"
 #include "convert/numpy_format.h"
 #include "convert/open.h"
 #include "convert/publish.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "archive/external_tensor.h"
-#include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/file.h"

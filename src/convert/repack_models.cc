@@ -12,7 +12,6 @@
 #include "archive/model_proof.h"
 #include "base/errors.h"
 #include "base/sources.h"
-#include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"

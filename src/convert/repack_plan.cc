@@ -15,7 +15,6 @@
 #include "archive/keys.h"
 #include "archive/local_entry.h"
 #include "archive/model_proof.h"
-#include "archive/opening.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"

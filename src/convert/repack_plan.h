@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "archive/entry_writer.h"
-#include "archive/keys.h"
 #include "archive/renames.h"
 #include "archive/zip_expansion.h"
 #include "base/kept.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/kept.h"
-#include "convert/companions.h"
 #include "convert/model_source.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"

@@ -16,7 +16,6 @@
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
 #include "archive/keys.h"
-#include "archive/opening.h"
 #include "base/checked.h"
 #include "base/paths.h"
 #include "base/text.h"

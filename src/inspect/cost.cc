@@ -16,7 +16,6 @@
 #include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "inspect/graph_summary.h"
 #include "inspect/shape_inference.h"
 #include "inspect/shape_rules.h"
 #include "inspect/shapes.h"

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "archive/external_tensor.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"

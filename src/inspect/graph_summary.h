@@ -1,9 +1,7 @@
 // Summarises the main graph (interface, operators, depth, faults) and its nodes.
 #pragma once
 
-#include "convert/load.h"
 #include "inspect/inspection.h"
-#include "inspect/open_dimensions.h"
 #include "model/walk.h"
 #include "onnxar/onnx.pb.h"
 

@@ -10,7 +10,6 @@
 #include "base/keyed_hash.h"
 #include "inspect/inspection.h"
 #include "onnx/sites.h"
-#include "onnxar/listing.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/tensor.h"
 

@@ -21,7 +21,6 @@
 #include "base/near_names.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "convert/open.h"
 #include "model/front_end.h"
 #include "model/messages.h"
 #include "model/model.h"

@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "archive/tensor_text.h"
-#include "convert/load.h"
 #include "onnxar/bytes.h"
-#include "onnxar/convert.h"
 #include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
-#include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "convert/numpy_format.h"

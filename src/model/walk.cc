@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "archive/tensor_text.h"
-#include "base/errors.h"
 #include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"

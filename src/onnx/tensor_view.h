@@ -11,7 +11,6 @@
 #include "onnx/fields.h"
 #include "onnx/wire.h"
 #include "onnxar/bytes.h"
-#include "onnxar/error.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar::onnx {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/byte_range.h"
-#include "base/checked.h"
 #include "base/kept.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"

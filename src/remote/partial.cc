@@ -13,7 +13,6 @@
 #include "archive/access.h"
 #include "archive/entry_uses.h"
 #include "archive/graphs.h"
-#include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/byte_range.h"
 #include "base/kept.h"

@@ -10,13 +10,11 @@
 
 #include "archive/access.h"
 #include "archive/change_detection.h"
-#include "archive/evidence.h"
 #include "archive/opening.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/kept.h"
-#include "base/memory.h"
 #include "base/open_file.h"
 #include "base/output_file.h"
 #include "base/parallel.h"

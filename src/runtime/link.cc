@@ -24,7 +24,6 @@
 #include "base/text.h"
 #include "convert/duplicates.h"
 #include "convert/expansion.h"
-#include "convert/load.h"
 #include "convert/open.h"
 #include "convert/plan.h"
 #include "convert/publish.h"

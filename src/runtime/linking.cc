@@ -10,7 +10,6 @@
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "convert/load.h"
 #include "convert/plan.h"
 #include "os/names.h"
 #include "runtime/prepacked.h"

@@ -12,7 +12,6 @@
 #include "base/errors.h"
 #include "base/mapped_file.h"
 #include "base/paths.h"
-#include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rope.h"
 #include "onnx/wire.h"

@@ -11,7 +11,6 @@
 
 #include "base/kept.h"
 #include "onnx/rope.h"
-#include "onnx/splice.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"

@@ -6,7 +6,6 @@
 
 #include "base/byte_range.h"
 #include "base/checked.h"
-#include "base/kept.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::zip {

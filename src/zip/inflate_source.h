@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/kept.h"
-#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 

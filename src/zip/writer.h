@@ -15,7 +15,6 @@
 #include "base/parallel.h"
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
-#include "zip/end_records.h"
 #include "zip/layout.h"
 #include "zip/name_index.h"
 
