@@ -13,7 +13,7 @@
 #include "archive/local_entry.h"
 #include "archive/opening.h"
 #include "base/byte_range.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/ranged_memory.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -189,9 +189,9 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
   return part_at(found->index, offset, *within);
 }
 
-const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->opened->owner; }
+const std::shared_ptr<const void>& Archive::owner() const& noexcept { return parts_->opened->owner; }
 Bytes Archive::file() const& noexcept { return parts_->opened->file.bytes(); }
-const std::filesystem::path& Archive::path() const noexcept { return parts_->opened->path; }
+const std::filesystem::path& Archive::path() const& noexcept { return parts_->opened->path; }
 
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {
   if (buffer.size() != entry.size) {

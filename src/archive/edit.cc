@@ -21,7 +21,7 @@
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "archive/tensor_text.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "base/output_file.h"

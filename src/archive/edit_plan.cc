@@ -11,7 +11,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/directory.h"

@@ -10,7 +10,7 @@
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/open_file.h"
 #include "zip/shared_checks.h"

@@ -12,7 +12,7 @@
 #include "archive/model_proof.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_origin.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "archive/model_proof.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/steps.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"

@@ -13,7 +13,7 @@
 #include "archive/file_kind.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_lock.h"
 #include "base/file_origin.h"
 #include "base/open_file.h"

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "archive/archive_file.h"
+#include "base/kept.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
@@ -36,8 +37,8 @@ struct Evidence {
 };
 
 /// Returns what explains errors of an open archive, for reads that take nanoseconds: Evidence is made only on failure.
-inline auto evidence_of(const Archive& archive) noexcept {
-  return [&archive](const Error& error) { return Evidence{.archive = &archive}(error); };
+inline auto evidence_of(base::Kept<const Archive> archive) noexcept {
+  return [archive](const Error& error) { return Evidence{.archive = &archive.get()}(error); };
 }
 
 }  // namespace onnxar

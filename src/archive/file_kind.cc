@@ -11,8 +11,8 @@
 
 #include "archive/foreign_zip.h"
 #include "archive/zip_expansion.h"
+#include "base/annotated.h"
 #include "base/checked.h"
-#include "base/errors.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnx/fields.h"
@@ -195,7 +195,7 @@ bool is_plain_model(Bytes file) {
 
 /// Returns the kind of a file that is not a zip.
 Advice advice_on_other_kind(Bytes file) {
-  if (looks_like_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
+  if (safetensors_header(file)) return {Hint::kind_weights, "a safetensors file"};
   std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
   if (Advice kind = kind_in(magics, begin); kind.hint != Hint::none) return kind;
   if (begin.starts_with(byte_order_mark)) begin.remove_prefix(byte_order_mark.size());
@@ -231,12 +231,13 @@ bool has_binary_control(std::string_view text) noexcept {
 
 }  // namespace
 
-bool looks_like_safetensors(Bytes file) noexcept {
+std::optional<std::string_view> safetensors_header(Bytes file) noexcept {
   constexpr std::uint64_t longest = 100'000'000;  // the limit of the format
   constexpr std::size_t length_size = 8;
-  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return false;
-  const auto length = base::load<std::uint64_t>(file, 0);
-  return length >= 2 && length <= longest && length <= file.size() - length_size;
+  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return std::nullopt;
+  const auto length = base::load<std::uint64_t>(file, 0);  // once: mapped bytes may change
+  if (length < 2 || length > longest || length > file.size() - length_size) return std::nullopt;
+  return as_text(file.subspan(length_size, static_cast<std::size_t>(length)));
 }
 
 bool looks_like_text(Bytes bytes) noexcept {

@@ -1,6 +1,9 @@
 // Recognises files that are neither archives nor models, so that errors can say what to do with them.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
@@ -20,8 +23,8 @@ void refuse_other_kind(Bytes file);
 /// True if the file is a Git LFS pointer, a placeholder for a file that was not fetched.
 bool is_lfs_pointer(Bytes file) noexcept;
 
-/// True if the file begins as safetensors: with the length of a JSON object, and the object.
-bool looks_like_safetensors(Bytes file) noexcept;
+/// Returns the header of a safetensors file, a JSON object after its length; nothing if the file does not begin so.
+std::optional<std::string_view> safetensors_header(Bytes file) noexcept;
 
 /// True if the bytes are a model in text format instead of a serialised one: after white space and comments they begin
 /// with the name of a field and its value, and the next 256 bytes contain no control character. Reads only these bytes

@@ -12,7 +12,7 @@
 #include "archive/graphs.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/extended_files.h"
 #include "base/file_origin.h"
 #include "base/mapped_file.h"

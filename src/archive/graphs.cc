@@ -9,7 +9,7 @@
 #include "archive/evidence.h"
 #include "archive/graph_rules.h"
 #include "archive/keys.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -13,7 +13,7 @@
 #include "archive/local_entry.h"
 #include "archive/opened_input.h"
 #include "archive/tensor_text.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/glob.h"
 #include "onnx/string_entry.h"
 #include "zip/format.h"

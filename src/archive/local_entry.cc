@@ -3,7 +3,7 @@
 
 #include "archive/access.h"
 #include "archive/evidence.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 
 namespace onnxar {
 

@@ -10,7 +10,7 @@
 #include "archive/external_tensor.h"
 #include "archive/graph_rules.h"
 #include "archive/tensor_text.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"

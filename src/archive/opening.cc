@@ -10,7 +10,7 @@
 
 #include "archive/access.h"
 #include "archive/evidence.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_lock.h"
 #include "base/file_origin.h"
 #include "base/mapped_file.h"

@@ -10,7 +10,7 @@
 #include "archive/access.h"
 #include "archive/external_tensor.h"
 #include "archive/graphs.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/text.h"
 #include "onnx/site_text.h"
 #include "onnx/sites.h"

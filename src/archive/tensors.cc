@@ -14,7 +14,7 @@
 #include "archive/tensor_text.h"
 #include "base/byte_range.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"

@@ -6,7 +6,7 @@
 
 #include "base/byte_range.h"
 #include "base/crc32.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "onnxar/error.h"
 

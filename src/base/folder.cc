@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/folder.h"
 #include "base/open_file.h"
 #include "base/text.h"

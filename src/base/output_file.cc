@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/extended_files.h"
 #include "base/file_lock.h"
 #include "base/file_origin.h"

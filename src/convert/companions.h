@@ -13,7 +13,7 @@
 #include "convert/entries_by_content.h"
 #include "convert/files_beside.h"
 #include "convert/model_source.h"
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"

@@ -17,7 +17,7 @@
 #include "archive/keys.h"
 #include "archive/opened_input.h"
 #include "archive/renames.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"

@@ -11,7 +11,7 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "convert/companions.h"

@@ -7,7 +7,7 @@
 #include "archive/output_options.h"
 #include "archive/tensor_text.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_origin.h"
 #include "base/folder.h"
 #include "base/glob.h"

@@ -11,7 +11,7 @@
 #include "archive/keys.h"
 #include "archive/unpacked_zip.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/external_files.h"

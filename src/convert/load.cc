@@ -10,7 +10,7 @@
 #include "archive/evidence.h"
 #include "archive/graph_rules.h"
 #include "archive/keys.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/sha256.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "archive/evidence.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_origin.h"
 #include "convert/payload.h"
 #include "onnx/external_data.h"

@@ -7,7 +7,7 @@
 
 #include "archive/entry_writer.h"
 #include "archive/graphs.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/sources.h"
 #include "base/steps.h"
 #include "base/text.h"

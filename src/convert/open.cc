@@ -10,7 +10,7 @@
 #include "archive/file_kind.h"
 #include "archive/foreign_zip.h"
 #include "archive/local_entry.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_origin.h"
 #include "base/text.h"
 #include "convert/foreign_source.h"

@@ -8,7 +8,7 @@
 #include "archive/graphs.h"
 #include "archive/output_options.h"
 #include "base/byte_range.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/progress.h"

@@ -10,7 +10,7 @@
 #include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/sources.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"

@@ -18,7 +18,7 @@
 #include "base/byte_range.h"
 #include "base/checked.h"
 #include "base/crc32.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"

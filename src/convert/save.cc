@@ -18,7 +18,7 @@
 #include "archive/model_proof.h"
 #include "archive/output_options.h"
 #include "base/crc32.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/keyed_hash.h"
 #include "base/output_target.h"
 #include "base/progress.h"
@@ -28,10 +28,11 @@
 #include "convert/companions_to_save.h"
 #include "convert/file_targets.h"
 #include "convert/model_source.h"
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 #include "convert/save_onnx.h"
 #include "onnx/rope.h"
 #include "onnxar/archive_writer.h"
+#include "os/file.h"
 #include "os/names.h"
 #include "zip/layout.h"
 
@@ -225,6 +226,7 @@ std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesy
 
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input) {
+  const os::File lock = lock_output(output, options.output);  // companions may be those of the output (X8)
   // Checks options first: planning may read all data for checksums, and a wrong option must be found before that.
   check_alignment(options, output);
   check_data_files(options, output);

@@ -22,7 +22,7 @@
 #include "convert/external_files.h"
 #include "convert/file_targets.h"
 #include "convert/model_source.h"
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 #include "convert/publish.h"
 #include "onnx/rope.h"
 #include "os/names.h"

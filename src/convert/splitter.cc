@@ -11,7 +11,7 @@
 #include "archive/external_tensor.h"
 #include "archive/graph_rules.h"
 #include "archive/tensor_text.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/text.h"
 #include "convert/checksum.h"

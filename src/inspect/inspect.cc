@@ -1,7 +1,7 @@
 // Makes the inspection that `show` prints, from all parts of a model.
 #include "archive/change_detection.h"
 #include "archive/evidence.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/keyed_hash.h"
 #include "base/sources.h"
 #include "base/text.h"

@@ -15,7 +15,7 @@
 #include "archive/file_kind.h"
 #include "archive/opened_input.h"
 #include "archive/output_options.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/mapped_file.h"
 #include "base/near_names.h"
@@ -124,7 +124,7 @@ Weights weights_of(Model opened) {
 /// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content decides.
 Weights open_weights(const FreezeOptions& options) {
   const OpenedInput input(options.weights);
-  if (looks_like_safetensors(input.file()->bytes())) return weights_of(input.file());
+  if (safetensors_header(input.file()->bytes())) return weights_of(input.file());
   const LoadOptions& load = options.load;
   if (!NpzFile::is_one(input)) return weights_of(Model::load(options.weights, load));
   const fs::path folder = load.temporary_dir.empty() ? base::temporary_folder() : load.temporary_dir;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "archive/external_tensor.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/text.h"
 #include "convert/load.h"
 #include "convert/open.h"

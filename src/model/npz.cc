@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "convert/numpy_format.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,7 +12,6 @@
 #include "base/byte_range.h"
 #include "base/json.h"
 #include "base/kept.h"
-#include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 
@@ -147,11 +147,11 @@ class Header {
 }  // namespace
 
 std::map<std::string, SafeTensor> parse_safetensors(Bytes file) {
-  if (!looks_like_safetensors(file)) {
+  const std::optional<std::string_view> header = safetensors_header(file);
+  if (!header) {
     throw Error(Code::safetensors_malformed, "it does not begin with the length of a header and the header", {"", 0});
   }
-  const auto length = base::load<std::uint64_t>(file, 0);
-  return Header(as_text(base::section(file, length_size, length)), base::section(file, length_size + length)).run();
+  return Header(*header, file.subspan(length_size + header->size())).run();
 }
 
 }  // namespace onnxar

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "archive/graph_rules.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/kept.h"
 #include "base/sources.h"
 #include "base/text.h"

@@ -128,6 +128,7 @@ class TypedSource final : public ByteSource {
       if (encoding_.type == Type::varint) {
         put(read_varint(model_, position, field.value.end));
       } else {
+        if (field.value.end - position < encoding_.width) return;  // mapped bytes may change after they were checked
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < encoding_.width; ++i) {
           value |= std::to_integer<std::uint64_t>(model_[base::in_memory(position++)]) << (8 * i);
@@ -212,7 +213,7 @@ void refuse_conversion(const TensorView& tensor) {
               "its typed data does not convert to raw bytes (wrong number of values, or values out of range)", place);
 }
 
-std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor) {
+std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();
   if (!encoding || !size || !is_only_field(tensor, encoding->field)) return nullptr;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/kept.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
@@ -18,7 +19,7 @@ namespace onnxar::onnx {
 ///
 /// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
 /// Otherwise it decodes piece by piece while it is read. Cost: O(values) for this check, and again for each read.
-std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
+std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor);
 
 /// Returns the raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);

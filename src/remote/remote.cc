@@ -17,7 +17,7 @@
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/byte_range.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/ranged_memory.h"

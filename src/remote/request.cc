@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/byte_range.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 

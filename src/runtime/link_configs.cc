@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/json.h"
 #include "base/kept.h"
 #include "base/text.h"

@@ -16,7 +16,7 @@
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/file_origin.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"

@@ -10,7 +10,7 @@
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 #include "os/names.h"
 #include "runtime/prepacked.h"
 #include "zip/names.h"

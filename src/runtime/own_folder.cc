@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/mapped_file.h"
 #include "base/paths.h"
 #include "onnx/fields.h"

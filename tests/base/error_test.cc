@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "os/names.h"
 
 namespace onnxar::testing {

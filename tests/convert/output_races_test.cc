@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,6 +108,34 @@ TEST_F(OutputRaceTest, LocksArchiveFromReadingToReplacing) {
   pack_or_unpack(input_, input_, options);
   EXPECT_THAT(locking, ::testing::Each(os::Locking::busy));
   EXPECT_FALSE(locking.empty());
+}
+
+/// Tries to lock a file as an edit does, whenever a writer asks for the size.
+class LockProbe final : public ByteSource {
+ public:
+  explicit LockProbe(fs::path path) : path_(std::move(path)) {}
+  [[nodiscard]] std::uint64_t size() const override {
+    const os::File editor = base::open_file(path_, os::Access::read);
+    locking_.push_back(os::try_lock(editor, os::Lock::exclusive));
+    return 0;
+  }
+  void read(const ByteSink& /*sink*/) const override {}
+  [[nodiscard]] const std::vector<os::Locking>& locking() const { return locking_; }
+
+ private:
+  fs::path path_;
+  mutable std::vector<os::Locking> locking_;
+};
+
+TEST_F(OutputRaceTest, LocksOutputWhoseSideFilesAreKept) {
+  const auto probe = std::make_shared<LockProbe>(input_);
+  SaveOptions options = saved_as(Format::archive);
+  options.output.overwrite = true;
+  options.side_files_of = input_;
+  options.add = {{.name = "added.json", .source = probe}};
+  pack(model_of({floats("w", 256, 1)}).view(), input_, options);
+  EXPECT_THAT(probe->locking(), ::testing::Each(os::Locking::busy));
+  EXPECT_FALSE(probe->locking().empty());
 }
 
 TEST_F(OutputRaceTest, ReportsArchiveThatChangesDuringTheCopy) {

@@ -56,7 +56,7 @@ void check_header(const Tensors& tensors, Bytes header) {
 void run(Bytes input) {
   const auto tensors = accepted([&] { return parse_safetensors(input); });
   if (!tensors) return;
-  require(looks_like_safetensors(input), "what is read looks as if it could be");
+  require(safetensors_header(input).has_value(), "what is read looks as if it could be");
   const std::size_t length = base::load<std::uint64_t>(input, 0);
   check_cover(*tensors, input.subspan(length_size + length));
   check_header(*tensors, input.subspan(length_size, length));

@@ -152,13 +152,13 @@ TEST(ParseSafetensors, RefusalHasThePlaceInTheFile) {
 }
 
 TEST(LooksLikeSafetensors, AHeaderBeginsWithABraceAndHasTheStatedLength) {
-  EXPECT_TRUE(looks_like_safetensors(safe_file("{}", 0)));
-  EXPECT_FALSE(looks_like_safetensors(safe_file("[]", 0)));
-  EXPECT_FALSE(looks_like_safetensors(safe_file("{", 0)));
+  EXPECT_TRUE(safetensors_header(safe_file("{}", 0)).has_value());
+  EXPECT_FALSE(safetensors_header(safe_file("[]", 0)).has_value());
+  EXPECT_FALSE(safetensors_header(safe_file("{", 0)).has_value());
   Blob longer = safe_file("{}", 0);
   longer.front() = std::byte{3};
-  EXPECT_FALSE(looks_like_safetensors(longer));
-  EXPECT_FALSE(looks_like_safetensors(Bytes()));
+  EXPECT_FALSE(safetensors_header(longer).has_value());
+  EXPECT_FALSE(safetensors_header(Bytes()).has_value());
 }
 
 TEST(SafetensorsWeights, DataIsAViewThatKeepsTheFileMapped) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
@@ -123,6 +124,25 @@ TEST(TypedData, ConvertsEveryVarintTypeInEveryForm) {
       EXPECT_EQ(converted(typed(row.type, dims, data)), little_endian(values, row.width)) << row.type;
     }
   }
+}
+
+TEST(TypedData, ReadsOnlyWholeValuesOfARunThatShrank) {
+  const std::string value(8, '\0');
+  Blob model = Message()
+                   .raw(tensor("", dtype::float64, {2}))
+                   .string(tensor_field::double_data, value)
+                   .string(tensor_field::double_data, value)
+                   .take();
+  const auto source = onnx::typed_data_source(model, onnx::read_tensor(model, {0, model.size()}));
+  ASSERT_TRUE(source);
+  // Another process changes the mapped file: the last run has 5 bytes, and a varint field follows it.
+  model[model.size() - 9] = std::byte{5};
+  const Blob field = Message().varint(1, 129).take();
+  ASSERT_EQ(field.size(), 3U);
+  std::copy(field.begin(), field.end(), model.end() - 3);
+  std::size_t read = 0;
+  source->read([&read](Bytes piece) { read += piece.size(); });
+  EXPECT_EQ(read, 8U);
 }
 
 TEST(TypedData, AValueOutOfRangeIsNotConverted) {

@@ -15,7 +15,7 @@ separately() {
 need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 python3-venv
 environment build/lint_venv tests/lint/requirements.txt
 say "lint: scripts"
-bash -n dev .ci/run tests/install/run.sh
+for script in dev .ci/run tests/install/run.sh tools/dev/*.sh; do bash -n "$script"; done
 say "lint: format (clang-format-19 -i corrects it)"
 sources -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format-19 --dry-run -Werror
 say "lint: clang-tidy"

@@ -1,5 +1,5 @@
 // Decides the place of each payload of an output before anything is written.
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 #include "archive/model_proof.h"
 #include "archive/tensor_text.h"
 #include "base/checked.h"
-#include "base/errors.h"
+#include "base/annotated.h"
 #include "base/paths.h"
 #include "base/sources.h"
 #include "base/text.h"
@@ -146,9 +146,9 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
   return proto;
 }
 
-std::vector<PlacedGraph> graphs_of(const LoadedModel& model) {
+std::vector<PlacedGraph> graphs_of(base::Kept<const LoadedModel> model) {
   std::vector<PlacedGraph> graphs;
-  for (const LoadedGraph& graph : model.graphs) graphs.push_back({graph.name, &graph});
+  for (const LoadedGraph& graph : model.get().graphs) graphs.push_back({graph.name, &graph});
   return graphs;
 }
 

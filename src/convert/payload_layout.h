@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/kept.h"
 #include "convert/equal_payloads.h"
 #include "convert/load.h"
 #include "convert/payload.h"
@@ -87,14 +88,14 @@ class PayloadLayout {
   std::uint64_t bytes_ = 0;   // bytes of all payloads, including inline ones
 };
 
-/// Holds a graph in its written form. The model that it was loaded with must outlive it.
+/// Holds a graph of a loaded model in its written form.
 struct PlacedGraph {
   std::string name;  ///< its new name
   const LoadedGraph* graph = nullptr;
   onnx::Rope proto = {};  ///< set by place_payloads
 };
 /// Returns all graphs of a model in the form that place_payloads takes.
-std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
+std::vector<PlacedGraph> graphs_of(base::Kept<const LoadedModel> model);
 
 /// Returns the options for a graph, by its name; empty for the model. They are valid up to the next call.
 using OptionsOf = std::function<const SaveOptions&(const std::string& graph)>;

@@ -1,5 +1,5 @@
 // Tests the plan of an archive: keys, places and alignment of payloads.
-#include "convert/plan.h"
+#include "convert/payload_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

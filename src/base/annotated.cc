@@ -1,5 +1,5 @@
 // Adds the context of an outer layer to an error of an inner one.
-#include "base/errors.h"
+#include "base/annotated.h"
 
 #include <utility>
 
