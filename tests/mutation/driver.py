@@ -54,6 +54,7 @@ def run(program: str, chosen: str, environment: dict[str, str], seconds: float) 
     """Runs the tests that a filter of GoogleTest selects. Returns the exit status; None after the limit, in seconds of a processor.
     What the program leaves in its temporary folder is removed."""
     folder = tempfile.mkdtemp(prefix="mutant.")
+    os.chmod(folder, 0o755)  # some tests become an ordinary user
     with tempfile.NamedTemporaryFile("w", prefix="mutant_flags.", delete=False) as flags:  # a filter may be too long for an argument
         flags.write(f"--gtest_filter={chosen}\n--gtest_break_on_failure\n--gtest_brief=1\n")
     child = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], env={**os.environ, **environment, "TMPDIR": folder},

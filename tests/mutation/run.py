@@ -28,7 +28,7 @@ HERE = ROOT / "tests/mutation"
 OUT = ROOT / "build/mutate"
 TREE = OUT / "tree"
 ROOMS = ("zip", "archive", "onnx")
-PROGRAMS = ("zip_test", "archive_test", "onnx_test", "conformance_test")
+PROGRAMS = ("zip_test", "archive_test", "onnx_test", "convert_test", "conformance_test")
 # Suites that take minutes.
 LEFT_OUT = "*Slow.*"
 
