@@ -23,14 +23,15 @@ namespace {
 
 using base::concat;
 
-/// Returns the result of `action`, which reads bytes in memory, or false if the bytes are not an archive. Rethrows an
-/// error of a limit, because exceeding a limit does not prove that: nothing may be cut off for it.
+/// Returns the result of `action`, which reads bytes in memory `without_limits`, or false if the bytes are not an
+/// archive. Rethrows the error of more entries than an index has numbers for, which does not prove that: nothing may be
+/// cut off for it.
 template <typename Action>
 bool passes(const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    if (error.code() == Code::zip_limit_entries || error.code() == Code::zip_limit_directory) throw;
+    if (error.code() == Code::zip_limit_entries) throw;
     return false;
   }
 }

@@ -96,17 +96,16 @@ class Rewriter {
 
   void remove_data(Splice::Frame frame, Range tensor) {
     Cursor cursor(model_, tensor);
-    Range run;  // adjacent fields become one edit: unpacked values may be a million fields
+    Range run{tensor.begin, tensor.begin};  // adjacent fields become one edit: unpacked values may be a million fields
     for (Field field; cursor.next(field);) {
       if (!moves_with_data(field)) continue;
-      if (field.whole.begin == run.end) {
-        run.end = field.whole.end;
-        continue;
+      if (field.whole.begin != run.end) {
+        splice_.replace(frame, run, {});
+        run.begin = field.whole.begin;
       }
-      if (run.size() != 0) splice_.replace(frame, run, {});
-      run = field.whole;
+      run.end = field.whole.end;
     }
-    if (run.size() != 0) splice_.replace(frame, run, {});
+    splice_.replace(frame, run, {});
   }
 
   void insert(Splice::Frame frame, std::uint64_t place, std::string text, std::shared_ptr<const ByteSource> source) {
