@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "archive/edit.h"
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
@@ -84,6 +86,19 @@ TEST_F(EditPlan, RewrittenArchiveHasTheSizeOfANewOne) {
     const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{name, 5}};
     EXPECT_EQ(plan.size_with(added, 10), archive_size(added, 10));
   }
+}
+
+TEST_F(EditPlan, AddedGraphsAreProvedAndSideFilesAreNot) {
+  const ArchiveEditor plan = plan_of(smallest_archive().bytes);
+  const Blob model = smallest_model();
+  const auto refusal = [&](std::string_view name, const Blob& data) {
+    const SpanSource source(data);
+    const NewEntry added[] = {{name, &source}};
+    return refusal_of([&] { return EditAccess::plan(plan, added, SpanSource(model)); });
+  };
+  EXPECT_EQ(refusal("g.txt", blob("\xff")), std::nullopt);
+  EXPECT_EQ(refusal("g.onnx", model), std::nullopt);
+  EXPECT_EQ(refusal("g.onnx", blob("\xff")), (ErrorContext{Code::wire_truncated, "g.onnx"}));
 }
 
 TEST_F(EditPlan, TheAlignmentIsThatOfTheSmallestEntry) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/allocations.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 #include "support/wire_builder.h"
@@ -114,6 +115,16 @@ TEST(StandIns, AreNotFoundWhereTheTextIsInAnotherField) {
 TEST(StandIns, AreNotFoundWhereTheDataIsLongerThanTheText) {
   const Blob model = model_of({tensor("w", dtype::uint8, {11}).raw_data(blob("__EXTERNAL2"))}).take();
   EXPECT_FALSE(has_stand_in(model, model.size()));
+}
+
+TEST(StandIns, AreSearchedInTheMemoryOfAFewPieces) {
+  const auto allocations = [](std::size_t pieces) {
+    const Blob model = zeros(pieces << 16U);
+    const std::size_t before = allocations_so_far();
+    EXPECT_FALSE(has_stand_in(model, std::size_t{1} << 16U));
+    return allocations_so_far() - before;
+  };
+  EXPECT_EQ(allocations(20), allocations(3));
 }
 
 TEST(StandIns, AreNotFoundInNothing) { EXPECT_FALSE(has_stand_in({}, 1)); }

@@ -168,10 +168,10 @@ TEST_F(ListingTest, APatternLeavesTheModelAndTheTotals) {
 // What an archive has beside its tensors: side files, and the metadata of its model.
 
 TEST(SideFiles, AreWhatNoTensorNamesAndIsNotAKey) {
-  const Built built =
-      archive_of(model_of({linked_floats("w", 4, "weights.bin"), linked_floats("v", 4, "k")}),
-                 {zip_entry("weights.bin", pattern(16)), zip_entry("k", pattern(16)), zip_entry("old_key", pattern(16)),
-                  zip_entry("tokenizer.json", pattern(3)), zip_entry("docs/LICENSE.txt", pattern(3))});
+  const Built built = archive_of(
+      model_of({linked_floats("w", 4, "weights.bin"), linked_floats("v", 4, "k")}),
+      {zip_entry("tokenizer.json", pattern(3)), zip_entry("weights.bin", pattern(16)), zip_entry("k", pattern(16)),
+       zip_entry("old_key", pattern(16)), zip_entry("docs/LICENSE.txt", pattern(3))});
   const Archive archive = opened(built.bytes);
   std::vector<std::string> names;
   for (const ArchiveEntry& entry : side_files(archive)) names.emplace_back(entry.name);

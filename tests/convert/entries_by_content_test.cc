@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "onnxar/archive.h"
 #include "support/samples.h"
@@ -47,6 +49,26 @@ TEST_F(EntriesByContentTest, DataIsReadOnceMoreOnlyIfTheCrcIsThatOfAnEntry) {
   static_cast<void>(name_of(equal));
   EXPECT_EQ(other.reads, 1);
   EXPECT_EQ(equal.reads, 2);
+}
+
+/// True if data is found in the entry of this number. The headers of all entries state its size and its CRC-32.
+bool is_found_among_equal_crcs(std::uint32_t number) {
+  const Blob data = pattern(100, number);
+  std::vector<ZipEntry> same;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    same.push_back(zip_entry("e" + std::to_string(i), pattern(100, i)));
+    same.back().in_both([&data](auto& header) { header.crc = bitwise_crc32(data); });
+  }
+  const Built built = archive_of(model_of({}), same);
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  EntriesByContent entries(archive);
+  for (const ArchiveEntry& entry : archive.entries()) entries.add(entry);
+  return entries.find(SpanSource(data)).has_value();
+}
+
+TEST(EntriesByContent, ComparesFourEntriesOfOneCrcAndNoFurtherOnes) {
+  EXPECT_TRUE(is_found_among_equal_crcs(3));
+  EXPECT_FALSE(is_found_among_equal_crcs(4));
 }
 
 }  // namespace

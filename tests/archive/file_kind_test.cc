@@ -1,0 +1,84 @@
+// Which kind of file is recognised by its first bytes.
+#include "archive/file_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/wire_builder.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// The kind in words, which begin so; empty if none is recognised.
+std::string kind_of(const Blob& file) {
+  const Advice advice = advice_on_kind(file);
+  EXPECT_EQ(advice.hint == Hint::none, advice.value.empty()) << advice.value;
+  return advice.value.substr(0, advice.value.find_first_of(",;("));
+}
+
+std::string kind_of_text(std::string_view text) { return kind_of(blob(text)); }
+
+constexpr std::string_view only_text = "text";
+
+TEST(FileKind, IsThatOfTheFirstBytes) {
+  EXPECT_EQ(kind_of_text("\x93NUMPY\1"), "a NumPy array ");
+  EXPECT_EQ(kind_of_text(std::string(257, '\0') + "ustar"), "a tar archive");
+  EXPECT_EQ(kind_of_text(std::string(257, '\0') + "usta"), "");
+  EXPECT_EQ(kind_of_text("\1\2\3"), "");
+}
+
+TEST(FileKind, OfTextIsFoundAfterWhiteSpaceAndAByteOrderMark) {
+  for (const std::string before : {"", "\n", "\xef\xbb\xbf", "\xef\xbb\xbf \t\r\n"}) {
+    EXPECT_EQ(kind_of_text(before + "<!DOCTYPE html>"), "a web page ") << before;
+    EXPECT_EQ(kind_of_text(before + "<?xml version=\"1.0\"?>"), "XML") << before;
+    EXPECT_EQ(kind_of_text(before + R"({"a": 1})"), "JSON") << before;
+  }
+  EXPECT_EQ(kind_of_text("notes"), only_text);
+}
+
+TEST(FileKind, JsonIsAnObjectThatBeginsWithAString) {
+  EXPECT_EQ(kind_of_text("{ \t\r\n\"a\": 1}"), "JSON");
+  EXPECT_EQ(kind_of_text("{}"), only_text);
+  EXPECT_EQ(kind_of_text("{a\"b\"}"), only_text);
+  EXPECT_EQ(kind_of_text("a {\"b\"}"), only_text);
+}
+
+TEST(FileKind, AModelMayBeTextOrAMessage) {
+  for (const Blob& file : {blob("ir_version: 8"), blob("graph {}"), model({}).view()}) {
+    EXPECT_EQ(advice_on_kind(file).hint, Hint::kind_plain_model);
+  }
+}
+
+constexpr std::string_view tensorflow = "a TensorFlow model ";
+
+TEST(FileKind, ATensorFlowGraphBeginsWithANamedNode) {
+  EXPECT_EQ(kind_of(Message().message(1, Message().string(1, "x")).view()), tensorflow);
+  EXPECT_EQ(kind_of(Message().message(2, Message().string(1, "x")).view()), "");
+  EXPECT_EQ(kind_of(Message().message(1, Message().string(2, "x")).view()), "");
+  EXPECT_EQ(kind_of(Message().message(1, Message().varint(1, 7)).view()), "");
+  EXPECT_EQ(kind_of(Message().fixed64(1, 0x060a).view()), "") << "the eight bytes would be such a node";
+}
+
+TEST(FileKind, ATensorFlowSavedModelHasVersion1AndGraphs) {
+  const Message graph = Message().message(2, Message());
+  EXPECT_EQ(kind_of(Message().varint(1, 1).message(2, graph).view()), tensorflow);
+  EXPECT_EQ(kind_of(Message().varint(1, 2).message(2, graph).view()), "");
+  EXPECT_EQ(kind_of(Message().varint(1, 1).view()), "");
+  const Message without_graph = Message().varint(1, 1).message(model_field::opset_import, opset("ai", 1));
+  EXPECT_EQ(kind_of(without_graph.view()), "") << "a ModelProto of the first version";
+}
+
+TEST(FileKind, AGraphProtoHasAFieldThatTensorFlowHasNot) {
+  const Message node = Message().message(graph_field::node, testing::node("Neg", {"a"}, {"b"}));
+  for (const std::uint32_t field : {graph_field::initializer, graph_field::input, graph_field::output}) {
+    EXPECT_EQ(kind_of(Message(node).message(field, Message()).view()), "a GraphProto without the ModelProto around it");
+    EXPECT_EQ(kind_of(Message(node).message(field, Message()).varint(99, 1).view()), tensorflow);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing
