@@ -20,10 +20,10 @@ namespace {
 /// The encoding of a data type in its typed field (onnx.proto, comments from TensorProto.float_data on).
 struct Encoding {
   std::uint32_t field;
-  Type type;               // of one value: fixed32 and fixed64 are raw bytes already
-  std::size_t width;       // of one value in raw data, in bytes
-  std::int64_t low, high;  // the range of a varint as a signed number; 64-bit values of either sign are all valid
-  unsigned bits = 0;       // of one value in raw data if they are not whole bytes
+  Type type;                       // of one value: fixed32 and fixed64 are raw bytes already
+  std::size_t width;               // of one value in raw data, in bytes
+  std::int64_t low = 0, high = 0;  // the range of a signed varint; 64-bit values of either sign are all valid
+  unsigned bits = 0;               // of one value in raw data if they are not whole bytes
 };
 
 constexpr std::int64_t low64 = std::numeric_limits<std::int64_t>::min();
@@ -36,9 +36,9 @@ std::optional<Encoding> encoding_of(DataType type) {
   };
   switch (type) {
     case float32:
-    case complex64: return Encoding{tensor_field::float_data, Type::fixed32, 4, 0, 0};
+    case complex64: return Encoding{tensor_field::float_data, Type::fixed32, 4};
     case float64:
-    case complex128: return Encoding{tensor_field::double_data, Type::fixed64, 8, 0, 0};
+    case complex128: return Encoding{tensor_field::double_data, Type::fixed64, 8};
     case int64: return Encoding{tensor_field::int64_data, Type::varint, 8, low64, high64};
     case uint64: return Encoding{tensor_field::uint64_data, Type::varint, 8, low64, high64};
     case uint32: return Encoding{tensor_field::uint64_data, Type::varint, 4, 0, 0xffffffff};
@@ -117,13 +117,9 @@ class TypedSource final : public ByteSource {
     return encoding_.bits == 0 ? size_ / encoding_.width : payload_size(DataType::uint8, tensor.dims).value_or(0);
   }
 
-  /// Calls `put` with every value of a run. REQUIRES: the run ends with a whole value.
+  /// Calls `put` with every value of a run, which may be one unpacked value. REQUIRES: the run ends with a whole value.
   template <typename Put>
   void each_value(const Field& field, const Put& put) const {
-    if (field.type != Type::length_delimited) {
-      put(field.number_value);
-      return;
-    }
     for (std::uint64_t position = field.value.begin; position < field.value.end;) {
       if (encoding_.type == Type::varint) {
         put(read_varint(model_, position, field.value.end));

@@ -47,6 +47,22 @@ namespace fs = std::filesystem;
 
 Blob model_bytes() { return smallest_archive().data_of(model_entry); }
 
+/// What is said about a graph that an archive with so many other graphs does not have.
+std::string message_of_no_graph(std::size_t graphs) {
+  ZipBuilder builder = smallest_builder();
+  for (std::size_t i = 0; i < graphs; ++i) {
+    builder.entries.insert(builder.entries.end() - 1, zip_entry("g" + std::to_string(i) + ".onnx", {}));
+  }
+  const Blob bytes = builder.build();
+  return error_if_any([&] { return Archive::open(bytes, nullptr).graph("x").size(); })->message();
+}
+
+TEST(Archive, NamesTenOfItsGraphsWhereOneIsMissing) {
+  EXPECT_TRUE(message_of_no_graph(2).ends_with("it has the model, \"g0\", \"g1\"")) << message_of_no_graph(2);
+  EXPECT_TRUE(message_of_no_graph(10).ends_with(", \"g9\"")) << message_of_no_graph(10);
+  EXPECT_TRUE(message_of_no_graph(11).ends_with(", \"g9\" and 1 more")) << message_of_no_graph(11);
+}
+
 TEST(Archive, OpensAFileAndNamesIt) {
   const TempDir folder;
   const Built built = smallest_archive();

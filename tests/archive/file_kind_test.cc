@@ -47,6 +47,18 @@ TEST(FileKind, JsonIsAnObjectThatBeginsWithAString) {
   EXPECT_EQ(kind_of_text("a {\"b\"}"), only_text);
 }
 
+TEST(FileKind, SafetensorsBeginWithTheLengthOfAnObject) {
+  const auto is_recognised = [](char length, std::string_view rest) {
+    return kind_of_text(std::string(1, length) + std::string(7, '\0') + std::string(rest)) == "a safetensors file";
+  };
+  EXPECT_TRUE(is_recognised(2, "{}"));
+  EXPECT_TRUE(is_recognised(2, "{} and data"));
+  EXPECT_FALSE(is_recognised(3, "{}"));
+  EXPECT_FALSE(is_recognised(1, "{}"));
+  EXPECT_FALSE(is_recognised(2, "[]"));
+  EXPECT_FALSE(is_recognised(0, ""));
+}
+
 TEST(FileKind, AModelMayBeTextOrAMessage) {
   for (const Blob& file : {blob("ir_version: 8"), blob("graph {}"), model({}).view()}) {
     EXPECT_EQ(advice_on_kind(file).hint, Hint::kind_plain_model);

@@ -4,6 +4,7 @@
 
 #include "archive/access.h"
 #include "archive/container_check.h"
+#include "archive/entry_source.h"
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "os/pages.h"
@@ -54,6 +55,11 @@ TEST(Ranges, AnEntryTakesOneCallTheFirstTime) {
   EXPECT_EQ(archive.locate(*archive.find("w4")).offset, built.entry("w4").data_offset);
   EXPECT_EQ(archive.locate(*archive.find("w4")).alignment, 64U);
   EXPECT_EQ(file->calls, before + 1);
+}
+
+TEST(Ranges, ASourceOfAnEntryFetchesIt) {
+  const Archive archive = Archive::open(by_ranges(ten_weights().bytes));
+  EXPECT_EQ(all_of(EntrySource(archive, *archive.find("w5"))), pattern(100'000));
 }
 
 TEST(Ranges, AViewOutlivesTheArchive) {

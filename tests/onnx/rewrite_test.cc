@@ -154,6 +154,8 @@ TEST(Rewrite, UnsortedTensorGetsFieldsAfterLastSmallerOne) {
   EXPECT_EQ(
       edited(Message().raw(name).raw(as_bytes(fields)).raw(extra).raw(dims).varint(900, 1), put_inline(pattern(4))),
       Message().raw(name).raw(extra).raw(dims).raw(raw).varint(900, 1).str());
+  EXPECT_EQ(edited(Message().raw(name).raw(extra).raw(raw), put_inline(pattern(4))),
+            Message().raw(name).raw(raw).raw(extra).str());
 }
 
 TEST(Rewrite, AnEmptyTensorGetsItsFields) {

@@ -61,5 +61,15 @@ TEST(SiteText, AStepIsAddedAsItIsWhileThereIsRoom) {
   EXPECT_EQ(without_dot, "graph.node");
 }
 
+TEST(SiteText, WhatIsCutOffLeavesItsHash) {
+  const std::string step(onnx::longest_site, 's');
+  const auto after = [&step](std::string site) {
+    onnx::append_step(site, step);
+    return site;
+  };
+  EXPECT_EQ(after("foobar"), "foobar~85944171f73967e8" + step) << "a published value of FNV-1a with 64 bits";
+  EXPECT_EQ(after(std::string(101, 'n')).substr(0, 101), std::string(100, 'n') + "~");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

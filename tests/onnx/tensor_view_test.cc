@@ -105,6 +105,7 @@ TEST(TensorView, RefusesShapeWithOverflowingSizeAtTheTensor) {
   expect_tensor_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
   // The library gives no size for these types.
   EXPECT_EQ(ReadTensor(tensor("w", dtype::string, huge))->expected_size(), std::nullopt);
+  EXPECT_EQ(ReadTensor(tensor("w", dtype::string, {0}))->expected_size(), std::nullopt);
   EXPECT_EQ(ReadTensor(tensor("w", 99, huge))->expected_size(), std::nullopt);
 }
 
