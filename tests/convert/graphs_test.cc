@@ -148,6 +148,20 @@ TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
 }
 
+TEST_F(GraphsTest, OnlyAFileThatIsNoGraphIsToBecomeASideFile) {
+  const auto error_of_packing = [this](ZipEntry entry) {
+    const std::filesystem::path path = folder_.write_file("a", with_w(model_of({}), {std::move(entry)}).bytes);
+    return error_of([&] { pack(path, folder_ / "packed", saved_as(Format::archive)); });
+  };
+  expect_error(error_of_packing(zip_entry("b.onnx", blob("side"))),
+               {.code = Code::wire_type, .entry = "b.onnx", .hint = Hint::repack_side_file});
+  ZipEntry damaged = zip_entry("b.onnx", model_of({}).view());
+  damaged.in_both([](auto& header) { header.crc = 1; });
+  const Error error = error_of_packing(damaged);
+  expect_error(error, {.code = Code::zip_data_crc, .entry = "b.onnx"});
+  EXPECT_NE(error.advice().hint, Hint::repack_side_file);
+}
+
 TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
   const Message graph = model_of({named_weight("w")});
   {
