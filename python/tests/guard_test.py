@@ -207,7 +207,7 @@ class Ways(GuardedTest):
                 (stored,) = [tensor for tensor in archive._handle.tensors()[0] if tensor.name == "w"]
                 self.wrong("w", call, archive._handle, stored)
 
-    def test_arrays_have_no_other_bytes_and_close_releases_all(self):
+    def test_array_has_no_other_bytes_to_release(self):
         data = bytearray(self.path.read_bytes())
         with onnxar.open(data, verify=self.known) as archive:
             self.assertEqual(memoryview(archive["w"].base).nbytes, archive["w"].nbytes)

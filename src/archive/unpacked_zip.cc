@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/annotated.h"
 #include "base/byte_range.h"
 #include "base/crc32.h"
-#include "base/annotated.h"
 #include "base/kept.h"
 #include "onnxar/error.h"
 

@@ -38,7 +38,8 @@ std::uintptr_t begin_of(const FileOrigin* origin) noexcept { return address_of(o
 
 }  // namespace
 
-FileOrigin::FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Kept<Bytes> bytes)
+FileOrigin::FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset,
+                       Kept<Bytes> bytes)
     : path_(std::move(path)), status_(status), offset_(offset), bytes_(bytes), place_(places.size()) {
   if (path_.empty() || bytes.empty()) return;
   text_ = escaped_path(path_);

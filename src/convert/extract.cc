@@ -6,8 +6,8 @@
 
 #include "archive/output_options.h"
 #include "archive/tensor_text.h"
-#include "base/checked.h"
 #include "base/annotated.h"
+#include "base/checked.h"
 #include "base/file_origin.h"
 #include "base/folder.h"
 #include "base/glob.h"

@@ -10,8 +10,8 @@
 
 #include "archive/keys.h"
 #include "archive/unpacked_zip.h"
-#include "base/checked.h"
 #include "base/annotated.h"
+#include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/external_files.h"

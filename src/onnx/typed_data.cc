@@ -117,14 +117,15 @@ class TypedSource final : public ByteSource {
     return encoding_.bits == 0 ? size_ / encoding_.width : payload_size(DataType::uint8, tensor.dims).value_or(0);
   }
 
-  /// Calls `put` with every value of a run, which may be one unpacked value. REQUIRES: the run ends with a whole value.
+  /// Calls `put` with every whole value of a run, which may be one unpacked value. The last one may have been cut off,
+  /// since mapped bytes may change after they were checked.
   template <typename Put>
   void each_value(const Field& field, const Put& put) const {
     for (std::uint64_t position = field.value.begin; position < field.value.end;) {
       if (encoding_.type == Type::varint) {
         put(read_varint(model_, position, field.value.end));
       } else {
-        if (field.value.end - position < encoding_.width) return;  // mapped bytes may change after they were checked
+        if (field.value.end - position < encoding_.width) return;
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < encoding_.width; ++i) {
           value |= std::to_integer<std::uint64_t>(model_[base::in_memory(position++)]) << (8 * i);

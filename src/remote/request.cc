@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "base/byte_range.h"
 #include "base/annotated.h"
+#include "base/byte_range.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/json.h"
 #include "base/file_origin.h"
+#include "base/json.h"
 #include "base/progress.h"
 #include "base/sources.h"
 
