@@ -206,13 +206,13 @@ class Archive {
   /// Returns a share in the mapping: views stay valid while a copy of this pointer exists, even after the Archive is
   /// destroyed. Null for bytes that were opened without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const& noexcept;
-  const std::shared_ptr<const void>& owner() const&& = delete;
+  [[nodiscard]] std::shared_ptr<const void> owner() const&& noexcept { return owner(); }
   /// Returns the bytes of the whole archive. With range reading, access only bytes that were read.
   [[nodiscard]] Bytes file() const& noexcept;
   Bytes file() const&& = delete;
   /// Returns the path as opened, or RandomAccess::name; empty for descriptors and memory.
   [[nodiscard]] const std::filesystem::path& path() const& noexcept;
-  const std::filesystem::path& path() const&& = delete;
+  [[nodiscard]] std::filesystem::path path() const&& { return path(); }
 
  private:
   friend class ArchiveAccess;

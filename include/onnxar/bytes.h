@@ -108,7 +108,8 @@ class ByteSpan {
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
   /// Returns the share that keeps borrowed storage alive; null if there is none.
-  [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const& noexcept { return owner_; }
+  [[nodiscard]] std::shared_ptr<const void> owner() const&& noexcept { return owner_; }
 
  private:
   void swap(ByteSpan& other) noexcept {

@@ -120,8 +120,8 @@ struct FolderLinkReport {
 /// If all graphs are in one folder, the archive goes there as `place` says, and every runtime opens the links. Else, or
 /// if the file system cannot share blocks, the archive stays: each link is then a file beside it
 /// (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links, which onnx and onnx_ir refuse. A model package of
-/// ONNX Runtime (manifest.json) becomes an installed package instead, whose links are files. docs/families.md ("Folders
-/// of links") has a table of these forms and of what opens them.
+/// ONNX Runtime (manifest.json) whose archive stays becomes an installed package instead, whose links are files.
+/// docs/families.md ("Folders of links") has a table of these forms and of what opens them.
 ///
 /// An archive that is already in the folder of its links stays there. All files are complete before the first
 /// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old

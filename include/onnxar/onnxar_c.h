@@ -259,8 +259,8 @@ typedef struct onnxar_session_source {
 
 /* Opens the model of `archive` (or its `graph`, unless that is NULL) as ONNX Runtime stored it in `file`, else the
  * model itself. `runtime` is the text of GetVersionString and GetBuildInfoString, `settings` names all other settings
- * of the session. Class StoredModel (stored_model.h) says who may write to `file`, and on what else the stored model
- * depends. Fails only with errors of the archive. If `output` is not "", set also these options for the session:
+ * of the session. docs/onnxruntime.md says who may write to `file`, and on what else the stored model depends. Fails
+ * only with errors of the archive. If `output` is not "", set also these options for the session:
  *   session.optimized_model_external_initializers_file_name = data
  *   session.optimized_model_external_initializers_min_size_in_bytes = 1024
  *   session.save_external_prepacked_constant_initializers = 1 */

@@ -55,6 +55,26 @@ concept GeneratedTensor = requires(const T& tensor) {
 template <typename T>
 concept GeneratedModel = requires(const T& model) { model.graph().initializer(); };
 
+namespace detail {
+/// True if a typed field, such as `float_data`, has values.
+template <GeneratedTensor TensorProto>
+[[nodiscard]] bool has_typed_values(const TensorProto& tensor) {
+  return !tensor.float_data().empty() || !tensor.int32_data().empty() || !tensor.string_data().empty() ||
+         !tensor.int64_data().empty() || !tensor.double_data().empty() || !tensor.uint64_data().empty();
+}
+/// Clears every field that has data, except `string_data`.
+template <GeneratedTensor TensorProto>
+void clear_data(TensorProto& tensor) {
+  tensor.clear_raw_data();
+  tensor.clear_float_data();
+  tensor.clear_int32_data();
+  tensor.clear_int64_data();
+  tensor.clear_double_data();
+  tensor.clear_uint64_data();
+  tensor.clear_external_data();
+}
+}  // namespace detail
+
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
   TensorMessage message;
@@ -65,8 +85,7 @@ template <GeneratedTensor TensorProto>
   bool has_raw_data = !tensor.raw_data().empty();
   if constexpr (requires { tensor.has_raw_data(); }) has_raw_data = tensor.has_raw_data();  // not in proto3
   if (has_raw_data) message.raw_data = as_bytes(tensor.raw_data());
-  message.typed_data = !tensor.float_data().empty() || !tensor.int32_data().empty() || !tensor.string_data().empty() ||
-                       !tensor.int64_data().empty() || !tensor.double_data().empty() || !tensor.uint64_data().empty();
+  message.typed_data = detail::has_typed_values(tensor);
   for (const auto& pair : tensor.external_data()) message.external_data.emplace_back(pair.key(), pair.value());
   return message;
 }
@@ -210,14 +229,8 @@ namespace detail {
 /// Makes the link of a message the only data that it has.
 template <GeneratedTensor TensorProto>
 void write_link(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
-  tensor.clear_raw_data();
-  tensor.clear_float_data();
-  tensor.clear_int32_data();
+  clear_data(tensor);
   tensor.clear_string_data();
-  tensor.clear_int64_data();
-  tensor.clear_double_data();
-  tensor.clear_uint64_data();
-  tensor.clear_external_data();
   const auto add = [&tensor](const char* key, std::string value) {
     auto* pair = tensor.add_external_data();
     pair->set_key(key);

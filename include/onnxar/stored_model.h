@@ -29,8 +29,9 @@ namespace ONNXAR_API onnxar {
 /// user or root, and no other user may be able to write to them. docs/onnxruntime.md ("Whom the cache trusts") has all
 /// rules: owners and permissions, when a stored model is used, and what is remembered.
 ///
-/// Beside FILE there are FILE.digest and FILE.seen (what is remembered), FILE.lock, FILE.refused, and while the model
-/// is stored the folder FILE.part. Any number of processes may use one file or folder. Move-only, for one thread.
+/// Beside FILE there are FILE.digest and FILE.seen (what is remembered), FILE.lock, FILE.refused (why the model cannot
+/// be stored), and while the model is stored the folder FILE.part. Any number of processes may use one file or folder.
+/// Move-only, for one thread.
 class StoredModel {
  public:
   /// Identifies what the stored model was built from.

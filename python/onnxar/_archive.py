@@ -255,9 +255,9 @@ class Archive(OpenArchive, Arrays):
         expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
+        replaced = self._maker.replaced  # which `close` exchanges, should it be called meanwhile
         buffer, arrays = consolidated(self._selection, threshold, alignment, max_expansion, threads, progress)
-        if not self.closed:  # by `progress`
-            self._maker.replaced.update(arrays)
+        replaced.update(arrays)
         return buffer
 
     # --- the archive ---

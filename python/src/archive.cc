@@ -7,7 +7,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -204,7 +203,8 @@ void bind_archive(nb::module_& module) {
       .value("none", Prefetch::none)
       .value("will_need", Prefetch::will_need)
       .value("populate", Prefetch::populate);
-  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots)).def("__len__", &ByteSpan::size);
+  // Pooled, because each array of an archive that is verified or read in ranges has one.
+  nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots), nb::pooled()).def("__len__", &ByteSpan::size);
   module.def("is_zip", [](const nb::object& object) { return looks_like_zip(hold_buffer(object).bytes); });
   const auto borrowed = [](const Archive& archive, Bytes bytes) { return ByteSpan::borrow(bytes, archive.owner()); };
   nb::class_<Archive>(module, "Archive")

@@ -1,4 +1,4 @@
-// Words what messages say of tensors.
+// Writes the text that messages have about tensors.
 #include "archive/tensor_text.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Words the message for a range that leaves its bytes.
+// Writes the message about a range that leaves its bytes.
 #include "base/byte_range.h"
 
 #include "base/text.h"

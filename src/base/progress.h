@@ -48,7 +48,7 @@ class SharedProgress {
   std::thread::id owner_ = std::this_thread::get_id();
 };
 
-/// Counts the bytes of a source while they are read. Source and progress must outlive it.
+/// Counts the bytes of a source while they are read.
 class CountedSource final : public ByteSource {
  public:
   CountedSource(Kept<const ByteSource> source, Kept<Progress> progress) : source_(source), progress_(progress) {}

@@ -67,10 +67,11 @@ bool has_bytes(const ByteSource& source, Bytes bytes) {
   bool same = true;
   source.read([&](Bytes piece) {
     // A sink can stop the source early only by an exception, which the library would rethrow.
-    same = same && (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
-    bytes = bytes.subspan(piece.size());
+    same = same && piece.size() <= bytes.size() &&
+           (piece.empty() || std::memcmp(piece.data(), bytes.data(), piece.size()) == 0);
+    if (same) bytes = bytes.subspan(piece.size());
   });
-  return same;
+  return same && bytes.empty();
 }
 
 }  // namespace onnxar::base

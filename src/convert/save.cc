@@ -226,11 +226,11 @@ std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesy
 
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input) {
-  const os::File lock = lock_output(output, options.output);  // companions may be those of the output (X8)
   // Checks options first: planning may read all data for checksums, and a wrong option must be found before that.
   check_alignment(options, output);
   check_data_files(options, output);
   check_archive_options(options, output);
+  const os::File lock = lock_output(output, options.output);  // companions may be those of the output (X8)
   ConvertReport report;
   if (auto note = note_of_left_out(model))
     report.remarks.push_back(std::move(*note));  // first, because it is about lost data

@@ -179,13 +179,7 @@ void PayloadTable::share(Model& model, schema::TensorProto& tensor, const Model&
 }
 
 void Model::drop_payload(schema::TensorProto& tensor) {
-  tensor.clear_float_data();
-  tensor.clear_int32_data();
-  tensor.clear_int64_data();
-  tensor.clear_double_data();
-  tensor.clear_uint64_data();
-  tensor.clear_raw_data();
-  tensor.clear_external_data();
+  detail::clear_data(tensor);
   tensor.clear_data_location();
 }
 

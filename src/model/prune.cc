@@ -16,6 +16,7 @@
 #include "model/scope.h"
 #include "model/walk.h"
 #include "onnx/operators.h"
+#include "onnxar/resolve.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -285,10 +286,7 @@ class CalledFunctions {
 bool is_open(const schema::TensorProto& tensor) {
   if (is_linked(tensor)) return false;
   const auto elements = payload_size(DataType::uint8, dims_of(tensor));
-  const bool has_data = !tensor.raw_data().empty() || tensor.float_data_size() != 0 || tensor.int32_data_size() != 0 ||
-                        tensor.int64_data_size() != 0 || tensor.double_data_size() != 0 ||
-                        tensor.uint64_data_size() != 0 || tensor.string_data_size() != 0;
-  return !has_data && elements != 0U;
+  return tensor.raw_data().empty() && !detail::has_typed_values(tensor) && elements != 0U;
 }
 
 void prune(schema::ModelProto& model, FreezeReport& report) {

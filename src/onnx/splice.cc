@@ -31,6 +31,7 @@ Splice::Frame Splice::enter(Frame parent, const Field& field) {
 }
 
 void Splice::replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source) {
+  if (range.size() == 0 && text.empty() && !source) return;
   frames_[frame].removed += range.size();
   std::uint64_t& added = frames_[frame].added;
   added = base::add_announced(added + text.size(), source ? source->size() : 0);

@@ -11,7 +11,6 @@ namespace onnxar::zip {
 /// Describes an entry. The strict profile's rules of form do not apply: flags, times, attributes, comments, extra
 /// fields, order and padding are free. A header that two readers could interpret differently is refused
 /// (spec/other-zips.md).
-
 struct ForeignEntry {
   std::string_view name;             ///< a view into the directory's bytes
   std::uint64_t size = 0;            ///< of the inflated data

@@ -1,4 +1,4 @@
-// Computes the layout of an archive and the bytes of its headers, from names, sizes and alignments alone.
+// Computes the layout of an archive and the bytes of its headers, only from names, sizes and alignments.
 #pragma once
 
 #include <cstdint>

@@ -4,18 +4,11 @@
 #include <bit>
 
 #include "base/kept.h"
-#include "base/memory.h"
 
 namespace onnxar::zip {
 
 // At most half of the slots are taken, so probe sequences stay short and always meet a vacant slot.
 NameIndex::NameIndex(std::size_t count) : slots_(std::bit_ceil(count * 2 + 1)), mask_(slots_.size() - 1) {}
-
-std::uint64_t NameIndex::announce(std::string_view name) const {
-  const std::uint64_t hash = hash_of(name);
-  base::prefetch_line(slots_.data() + (hash & mask_));
-  return hash;
-}
 
 NameIndex::PrefixHasher::PrefixHasher(base::Kept<std::string_view> name) : rest_(name), hash_(base::process_key()) {}
 

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/names.h"
@@ -55,7 +56,11 @@ class NameIndex {
   }
 
   /// Returns the hash of a name that will be inserted, and begins to load its slot from memory.
-  [[nodiscard]] std::uint64_t announce(std::string_view name) const;
+  [[nodiscard]] std::uint64_t announce(std::string_view name) const {
+    const std::uint64_t hash = hash_of(name);
+    base::prefetch_line(slots_.data() + (hash & mask_));
+    return hash;
+  }
 
   /// Returns the index of `name`, compared exactly.
   template <typename NameOf>

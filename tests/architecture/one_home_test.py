@@ -52,6 +52,7 @@ class Hints(unittest.TestCase):
 HOMES = {
     "the default domain": (r'"ai\.onnx"', "src/onnx/operators.h"),
     "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/operators.h"),
+    "the fields with a tensor's data": (r"clear_double_data\(|double_data\(\)\.empty", "include/onnxar/resolve.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
     "whether a model is too long": (r"[<>]=? *model_size_maximum|model_size_maximum *[<>]", "src/archive/model_proof.h"),
     "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/model_proof.cc"),

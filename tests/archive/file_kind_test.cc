@@ -84,7 +84,7 @@ TEST(FileKind, ATensorFlowSavedModelHasVersion1AndGraphs) {
   EXPECT_EQ(kind_of(without_graph.view()), "") << "a ModelProto of the first version";
 }
 
-TEST(FileKind, AGraphProtoHasAFieldThatTensorFlowHasNot) {
+TEST(FileKind, TellsGraphProtoFromTensorFlowGraph) {
   const Message node = Message().message(graph_field::node, testing::node("Neg", {"a"}, {"b"}));
   for (const std::uint32_t field : {graph_field::initializer, graph_field::input, graph_field::output}) {
     EXPECT_EQ(kind_of(Message(node).message(field, Message()).view()), "a GraphProto without the ModelProto around it");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "onnx/error_of.h"
 #include "onnxar/archive.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

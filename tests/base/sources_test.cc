@@ -165,5 +165,14 @@ TEST(HasBytes, IsFalseIfAnyByteDiffers) {
   }
 }
 
+TEST(HasBytes, IsFalseForASourceOfAnotherSize) {
+  const Blob bytes = counting(100);
+  for (const std::size_t delivered : {0U, 99U, 101U, 200U}) {
+    Blob other = bytes;
+    other.resize(delivered);
+    EXPECT_FALSE(has_bytes(SpanSource(other), bytes)) << delivered;
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::base

@@ -148,7 +148,7 @@ TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
 }
 
-TEST_F(GraphsTest, OnlyAFileThatIsNoGraphIsToBecomeASideFile) {
+TEST_F(GraphsTest, AdvisesSideFileOnlyIfFileIsNotAGraph) {
   const auto error_of_packing = [this](ZipEntry entry) {
     const std::filesystem::path path = folder_.write_file("a", with_w(model_of({}), {std::move(entry)}).bytes);
     return error_of([&] { pack(path, folder_ / "packed", saved_as(Format::archive)); });

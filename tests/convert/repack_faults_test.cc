@@ -22,9 +22,10 @@ class RepackFaultsTest : public RepackTest {};
 TEST_F(RepackFaultsTest, DamagedDataIsNeverPublished) {
   for (const bool conforming : {true, false}) {
     Built built =
-        conforming ? smallest_archive()
-                   : zip_of({plain_entry(zip_entry("w", pattern(1024))), plain_entry(zip_entry("m.onnx", blob("m")))})
-                         .build_placed();
+        conforming
+            ? smallest_archive()
+            : zip_file_of({plain_entry(zip_entry("w", pattern(1024))), plain_entry(zip_entry("m.onnx", blob("m")))})
+                  .build_placed();
     flip_bit(built.bytes, built.entry("w").data_offset + 1000);
     expect_refused(built.bytes, {Code::zip_data_crc, "w", built.entry("w").data_offset});
   }
@@ -35,7 +36,7 @@ TEST_F(RepackFaultsTest, DamagedDataIsNeverPublished) {
 
 TEST_F(RepackFaultsTest, DeflatedDataOfAnotherSizeIsRefused) {
   ZipBuilder builder =
-      zip_of({plain_entry(deflated_entry("w", pattern(1000))), plain_entry(zip_entry("m.onnx", blob("m")))});
+      zip_file_of({plain_entry(deflated_entry("w", pattern(1000))), plain_entry(zip_entry("m.onnx", blob("m")))});
   for (const std::uint64_t size : {999U, 1001U}) {
     builder.entry("w").in_both([=](HeaderFields& header) { header.usize = size; });
     const Built built = builder.build_placed();
@@ -46,8 +47,8 @@ TEST_F(RepackFaultsTest, DeflatedDataOfAnotherSizeIsRefused) {
 TEST_F(RepackFaultsTest, RefusesDeflatedEntriesThatExpandTooMuch) {
   // The bytes are never looked at: what the directory says is enough.
   ZipBuilder builder =
-      zip_of({plain_entry(deflated_entry("a", pattern(1000))), plain_entry(deflated_entry("b", pattern(1000))),
-              plain_entry(zip_entry("m.onnx", blob("m")))});
+      zip_file_of({plain_entry(deflated_entry("a", pattern(1000))), plain_entry(deflated_entry("b", pattern(1000))),
+                   plain_entry(zip_entry("m.onnx", blob("m")))});
   for (const char* name : {"a", "b"}) {
     builder.entry(name).in_both([](HeaderFields& header) { header.usize = 100'000; });
   }
@@ -63,7 +64,7 @@ TEST_F(RepackFaultsTest, RefusesDeflatedEntriesThatExpandTooMuch) {
 }
 
 TEST_F(RepackFaultsTest, DoesNotSearchAModelThatExpandsTooMuch) {
-  ZipBuilder builder = zip_of({plain_entry(deflated_entry(model_entry, pattern(100)))});
+  ZipBuilder builder = zip_file_of({plain_entry(deflated_entry(model_entry, pattern(100)))});
   builder.entries[0].in_both([](HeaderFields& header) { header.usize = 100'000; });
   const Built built = builder.build_placed();
   expect_refused(built.bytes,
@@ -72,7 +73,7 @@ TEST_F(RepackFaultsTest, DoesNotSearchAModelThatExpandsTooMuch) {
 
 // It may if the caller asks for it.
 TEST_F(RepackFaultsTest, AlignmentOfTheInputMayNotExpandTheOutput) {
-  ZipBuilder builder = zip_of({plain_entry(zip_entry("m.onnx", blob("m")))});
+  ZipBuilder builder = zip_file_of({plain_entry(zip_entry("m.onnx", blob("m")))});
   Blob alignment(2);
   put_u16(alignment, 0, 32768);
   for (int i = 0; i < 20; ++i) {
@@ -94,7 +95,7 @@ TEST_F(RepackFaultsTest, WhatHasTwoReadingsIsRefused) {
 
 TEST_F(RepackFaultsTest, ACutZipIsRefusedAtEveryByte) {
   const Built built =
-      zip_of({plain_entry(deflated_entry("w", pattern(30))), plain_entry(zip_entry("m.onnx", blob("m")))})
+      zip_file_of({plain_entry(deflated_entry("w", pattern(30))), plain_entry(zip_entry("m.onnx", blob("m")))})
           .build_placed();
   for (std::size_t size = 0; size < built.bytes.size(); ++size) {
     Blob cut = built.bytes;
@@ -104,7 +105,7 @@ TEST_F(RepackFaultsTest, ACutZipIsRefusedAtEveryByte) {
 }
 
 TEST_F(RepackFaultsTest, AModelOf2GiBIsRefused) {
-  ZipBuilder builder = zip_of({plain_entry(zip_entry("__MODEL_PROTO.onnx", Blob(3U << 20U)))});
+  ZipBuilder builder = zip_file_of({plain_entry(zip_entry("__MODEL_PROTO.onnx", Blob(3U << 20U)))});
   builder.entries[0].in_both([](HeaderFields& header) {
     header.method = std::uint16_t{8};  // its size is looked at, not its bytes
     header.usize = 1ULL << 31U;
@@ -214,8 +215,8 @@ TEST_F(RepackFaultsTest, AMissingInputIsNotFound) {
 
 TEST(CheckAlignment, ReportsMisalignmentOfEachEntry) {
   const TempDir folder;
-  const Built built = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(10))),
-                              plain_entry(deflated_entry("c", pattern(10))), zip_entry(model_entry, blob("m"))})
+  const Built built = zip_file_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(10))),
+                                   plain_entry(deflated_entry("c", pattern(10))), zip_entry(model_entry, blob("m"))})
                           .build_placed();
   const fs::path path = folder.write_file("in", built.bytes);
   const auto entries = check_alignment(path, 64);

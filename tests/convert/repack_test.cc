@@ -21,25 +21,25 @@ TEST_F(RepackTest, AZipBecomesTheArchiveOfItsEntries) {
 }
 
 TEST_F(RepackTest, DeflatedAndStreamedEntriesAreStored) {
-  const ZipBuilder builder = zip_of({plain_entry(streamed_entry("a", pattern(100, 1))),
-                                     plain_entry(deflated_entry(model_entry, blob("model"))),
-                                     plain_entry(deflated_entry("b", pattern(2 * mebibyte, 2)))});
+  const ZipBuilder builder = zip_file_of({plain_entry(streamed_entry("a", pattern(100, 1))),
+                                          plain_entry(deflated_entry(model_entry, blob("model"))),
+                                          plain_entry(deflated_entry("b", pattern(2 * mebibyte, 2)))});
   EXPECT_EQ(repacked(builder.build()), archive_of_three());
 }
 
 TEST_F(RepackTest, TheOrderOfTheFileIsKept) {
   ZipBuilder builder =
-      zip_of({plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
-              plain_entry(zip_entry(model_entry, blob("model")))});
+      zip_file_of({plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
+                   plain_entry(zip_entry(model_entry, blob("model")))});
   builder.directory_order = {{2, 1, 0}};
   EXPECT_EQ(repacked(builder.build()), archive_of_three());
 }
 
 TEST_F(RepackTest, DropsHolesCommentsAndFolders) {
-  ZipBuilder builder = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(100, 1))),
-                               plain_entry(zip_entry("dir/sub/", {})), plain_entry(zip_entry("gone", blob("unlisted"))),
-                               plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
-                               plain_entry(zip_entry(model_entry, blob("model")))});
+  ZipBuilder builder = zip_file_of(
+      {plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(100, 1))),
+       plain_entry(zip_entry("dir/sub/", {})), plain_entry(zip_entry("gone", blob("unlisted"))),
+       plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))), plain_entry(zip_entry(model_entry, blob("model")))});
   builder.entry("gone").listed = false;
   builder.entry("b").gap_before = Blob(77);
   builder.entry("b").central.comment = "comment";
@@ -50,7 +50,7 @@ TEST_F(RepackTest, DropsHolesCommentsAndFolders) {
 }
 
 TEST_F(RepackTest, ReportsOmittedMetadataOfMacOs) {
-  const ZipBuilder builder = zip_of(
+  const ZipBuilder builder = zip_file_of(
       {plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("__MACOSX/", {})),
        plain_entry(zip_entry("__MACOSX/._a", blob("finder"))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
        plain_entry(zip_entry(model_entry, blob("model")))});
@@ -61,9 +61,9 @@ TEST_F(RepackTest, ReportsOmittedMetadataOfMacOs) {
 /// Archives of our writer, as a builder that shares nothing with it lays them out.
 std::vector<Blob> archives() {
   std::vector<Blob> all = {smallest_archive().bytes, archive_of_three(),
-                           zip_of({zip_entry(model_entry, blob("alone"))}).build(),
-                           zip_of({zip_entry("a b.txt", blob("x")), zip_entry("empty", {}),
-                                   zip_entry("dir/file", pattern(5000)), zip_entry(model_entry, {})})
+                           zip_file_of({zip_entry(model_entry, blob("alone"))}).build(),
+                           zip_file_of({zip_entry("a b.txt", blob("x")), zip_entry("empty", {}),
+                                        zip_entry("dir/file", pattern(5000)), zip_entry(model_entry, {})})
                                .build()};
   for (const std::size_t alignment : {128U, 4096U, 32768U}) {
     ZipBuilder builder = smallest_builder(pattern(mebibyte));
@@ -83,7 +83,7 @@ TEST_F(RepackTest, AnArchiveWithoutUnusedBytesIsReproduced) {
 
 TEST_F(RepackTest, RepackingTwiceEqualsOnce) {
   const ZipBuilder zip =
-      zip_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))});
+      zip_file_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))});
   for (const Blob& bytes : {zip.build(), append_edit(smallest_archive(), smallest_model(256, "edited")).bytes}) {
     const Blob once = repacked(bytes);
     EXPECT_TRUE(repacked(once) == once);
@@ -127,8 +127,8 @@ TEST_F(RepackTest, AnAlignmentCanBeAskedFor) {
 }
 
 TEST_F(RepackTest, RecordedAlignmentsAreKeptEntryByEntry) {
-  ZipBuilder builder =
-      zip_of({zip_entry("page", pattern(10)), zip_entry("few", pattern(10)), zip_entry(model_entry, blob("model"))});
+  ZipBuilder builder = zip_file_of(
+      {zip_entry("page", pattern(10)), zip_entry("few", pattern(10)), zip_entry(model_entry, blob("model"))});
   builder.entry("page").alignment = 4096;
   const Blob expected = builder.build();
   builder.entries.insert(builder.entries.begin() + 1, plain_entry(zip_entry("gone", pattern(33))));
@@ -162,7 +162,7 @@ Blob model_linking_to(std::string_view location) {
 
 TEST_F(RepackTest, AModelBesideModelProtoIsAGraph) {
   const ZipBuilder builder =
-      zip_of({zip_entry("other.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, blob("model"))});
+      zip_file_of({zip_entry("other.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, blob("model"))});
   EXPECT_EQ(repacked(builder.build()), builder.build());
   ZipBuilder unaligned = builder;
   for (ZipEntry& entry : unaligned.entries) entry = plain_entry(entry);
@@ -172,10 +172,10 @@ TEST_F(RepackTest, AModelBesideModelProtoIsAGraph) {
 TEST_F(RepackTest, RefusesNewBrokenGraphUnlessInputIsArchive) {
   const auto expect = [this](const Blob& graph, Code code, const std::string& advice) {
     const ZipEntry stored = zip_entry("g.onnx", graph), model = zip_entry(model_entry, blob("model"));
-    EXPECT_NO_THROW(repacked(zip_of({stored, model}).build())) << "`check` says what is wrong with it";
+    EXPECT_NO_THROW(repacked(zip_file_of({stored, model}).build())) << "`check` says what is wrong with it";
     std::filesystem::remove(folder_ / "out");
     for (const ZipEntry& entry : {stored, deflated_entry("g.onnx", graph)}) {
-      const Built built = zip_of({plain_entry(entry), model}).build_placed();
+      const Built built = zip_file_of({plain_entry(entry), model}).build_placed();
       const ErrorContext refusal{code, "g.onnx", built.entry("g.onnx").central_offset};
       EXPECT_THAT(expect_refused(built.bytes, refusal), HasSubstr(advice));
       RepackOptions options = quick();
@@ -188,8 +188,8 @@ TEST_F(RepackTest, RefusesNewBrokenGraphUnlessInputIsArchive) {
 }
 
 TEST_F(RepackTest, RefusesStoredBrokenGraphBeforeWriting) {
-  const ZipBuilder builder = zip_of({plain_entry(zip_entry("g.onnx", blob("side"))),
-                                     plain_entry(zip_entry("w", pattern(mebibyte))), zip_entry(model_entry, {})});
+  const ZipBuilder builder = zip_file_of({plain_entry(zip_entry("g.onnx", blob("side"))),
+                                          plain_entry(zip_entry("w", pattern(mebibyte))), zip_entry(model_entry, {})});
   RepackOptions options = quick();
   bool told = false;
   options.progress = [&told](std::uint64_t, std::uint64_t) { told = true; };
@@ -199,7 +199,7 @@ TEST_F(RepackTest, RefusesStoredBrokenGraphBeforeWriting) {
 
 TEST_F(RepackTest, DamagedFileIsNotReportedAsABrokenGraph) {
   for (const ZipEntry& entry : {zip_entry("g.onnx", blob("side")), deflated_entry("g.onnx", blob("side"))}) {
-    ZipBuilder builder = zip_of({plain_entry(entry), zip_entry(model_entry, {})});
+    ZipBuilder builder = zip_file_of({plain_entry(entry), zip_entry(model_entry, {})});
     builder.entry("g.onnx").in_both([](auto& header) { header.crc = 1; });
     RepackOptions options = quick();
     for (const bool dry_run : {false, true}) {
@@ -212,7 +212,7 @@ TEST_F(RepackTest, DamagedFileIsNotReportedAsABrokenGraph) {
 // A command with such a name could not be typed as it is printed: spaces, quotes, and the `=` of --rename.
 TEST_F(RepackTest, AdviceOnUnusualNamesUsesAPlaceholder) {
   for (const std::string name : {"a b.onnx", "a=b.onnx", "it's.onnx"}) {
-    const ZipBuilder builder = zip_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
+    const ZipBuilder builder = zip_file_of({plain_entry(zip_entry(name, blob("side"))), zip_entry(model_entry, {})});
     const auto error = error_if_any([&] { repack(input(builder.build()), folder_ / "out", quick()); });
     ASSERT_TRUE(error);
     EXPECT_THAT(to_string(error->advice()), HasSubstr("from NAME.onnx to \"NAME.onnx.bin\"")) << name;
@@ -223,21 +223,23 @@ TEST_F(RepackTest, KeepsOtherFileUnderAnotherName) {
   RepackOptions options = quick();
   options.rename = {{"g.onnx", "g.onnx.bin"}};
   const ZipEntry file = plain_entry(zip_entry("g.onnx", blob("side")));
-  const Blob made = repacked(zip_of({file, zip_entry(model_entry, smallest_model())}).build(), options);
+  const Blob made = repacked(zip_file_of({file, zip_entry(model_entry, smallest_model())}).build(), options);
   const Archive archive = Archive::open(made, nullptr);
   EXPECT_TRUE(archive.find("g.onnx.bin"));
 }
 
 TEST_F(RepackTest, AZipWithoutAModelIsRefused) {
   const Built built =
-      zip_of({plain_entry(zip_entry("a", blob("x"))), plain_entry(zip_entry("dir/m.onnx", blob("x")))}).build_placed();
+      zip_file_of({plain_entry(zip_entry("a", blob("x"))), plain_entry(zip_entry("dir/m.onnx", blob("x")))})
+          .build_placed();
   expect_refused(built.bytes, {Code::archive_model_missing, "", built.directory_offset});
 }
 
 TEST_F(RepackTest, TwoModelsAreRefused) {
   const auto two = [this](const std::string& first, const std::string& second) {
     const Built built =
-        zip_of({plain_entry(zip_entry(first, blob("x"))), plain_entry(zip_entry(second, blob("x")))}).build_placed();
+        zip_file_of({plain_entry(zip_entry(first, blob("x"))), plain_entry(zip_entry(second, blob("x")))})
+            .build_placed();
     EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, second, built.entry(second).central_offset}),
                 HasSubstr(first));
   };
@@ -247,8 +249,8 @@ TEST_F(RepackTest, TwoModelsAreRefused) {
 
 TEST_F(RepackTest, AModelInAFolderIsLeftToPack) {
   for (const std::string name : {"top/model.onnx", "top/__MODEL_PROTO", "top/__MODEL_PROTO.onnx"}) {
-    const Built built = zip_of({plain_entry(zip_entry("top/", {})), plain_entry(zip_entry("top/a", blob("x"))),
-                                plain_entry(zip_entry(name, blob("x")))})
+    const Built built = zip_file_of({plain_entry(zip_entry("top/", {})), plain_entry(zip_entry("top/a", blob("x"))),
+                                     plain_entry(zip_entry(name, blob("x")))})
                             .build_placed();
     EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, name, built.entry(name).central_offset}),
                 HasSubstr("`pack` makes an archive of it"));
@@ -267,7 +269,7 @@ TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
     for (const std::size_t before : {0U, 262120U, 262130U, 300000U}) {  // about where a piece of inflated data ends
       const Blob proto = model_of_pytorch(before);
       const ZipEntry entry = deflated ? deflated_entry(model_entry, proto) : zip_entry(model_entry, proto);
-      const Built built = zip_of({plain_entry(entry), plain_entry(zip_entry("a", pattern(100)))}).build_placed();
+      const Built built = zip_file_of({plain_entry(entry), plain_entry(zip_entry("a", pattern(100)))}).build_placed();
       EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, std::string(model_entry),
                                                built.entry(model_entry).central_offset}),
                   HasSubstr("`pack` makes an archive of it"));
@@ -276,13 +278,14 @@ TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
 }
 
 TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
-  const ZipBuilder builder = zip_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_of_pytorch())});
+  const ZipBuilder builder = zip_file_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_of_pytorch())});
   EXPECT_EQ(repacked(builder.build()), builder.build());
 }
 
 TEST_F(RepackTest, RefusesGraphNameOfModelUnlessInputIsArchive) {
   const Blob named = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "g")}}).take();
-  ZipBuilder builder = zip_of({zip_entry("g.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, named)});
+  ZipBuilder builder =
+      zip_file_of({zip_entry("g.onnx", model_of({floats("v", 4)}).take()), zip_entry(model_entry, named)});
   EXPECT_EQ(repacked(builder.build()), builder.build()) << "`check` says what is wrong with it";
   std::filesystem::remove(folder_ / "out");
   for (ZipEntry& entry : builder.entries) entry = plain_entry(entry);
@@ -298,7 +301,8 @@ TEST_F(RepackTest, RefusesGraphNameOfModelUnlessInputIsArchive) {
 TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
   for (const std::string name : {"__OTHER", "__MODEL_PROTO2", "__model_proto", "__MODEL_PROTO/x"}) {
     const Built built =
-        zip_of({plain_entry(zip_entry(name, blob("x"))), plain_entry(zip_entry("m.onnx", blob("x")))}).build_placed();
+        zip_file_of({plain_entry(zip_entry(name, blob("x"))), plain_entry(zip_entry("m.onnx", blob("x")))})
+            .build_placed();
     expect_refused(built.bytes, {Code::archive_name_reserved, name, built.entry(name).central_offset});
   }
 }
@@ -306,9 +310,10 @@ TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
 // Entries that the model links to, among those that repacking renames or leaves out.
 
 Blob zip_with(std::string_view model_name, std::string_view location) {
-  return zip_of({plain_entry(zip_entry(model_name, model_linking_to(location))),
-                 plain_entry(zip_entry("w", pattern(100))), plain_entry(zip_entry("one.txt", pattern(10))),
-                 plain_entry(zip_entry("two.txt", pattern(20))), plain_entry(zip_entry("__MACOSX/._w", pattern(100)))})
+  return zip_file_of({plain_entry(zip_entry(model_name, model_linking_to(location))),
+                      plain_entry(zip_entry("w", pattern(100))), plain_entry(zip_entry("one.txt", pattern(10))),
+                      plain_entry(zip_entry("two.txt", pattern(20))),
+                      plain_entry(zip_entry("__MACOSX/._w", pattern(100)))})
       .build();
 }
 

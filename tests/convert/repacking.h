@@ -16,7 +16,7 @@
 
 namespace onnxar::testing {
 
-inline ZipBuilder zip_of(std::vector<ZipEntry> entries) {
+inline ZipBuilder zip_file_of(std::vector<ZipEntry> entries) {
   ZipBuilder builder;
   builder.entries = std::move(entries);
   return builder;
@@ -72,14 +72,14 @@ class RepackTest : public ::testing::Test {
 
 /// A zip as of another maker: a model of this name, `a` and `b`.
 inline ZipBuilder plain_zip_of_three(std::string_view model = model_entry) {
-  return zip_of({plain_entry(zip_entry(model, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
-                 plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+  return zip_file_of({plain_entry(zip_entry(model, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+                      plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
 }
 
 /// What becomes of them.
 inline Blob archive_of_three() {
-  return zip_of({zip_entry("a", pattern(100, 1)), zip_entry("b", pattern(2 * mebibyte, 2)),
-                 zip_entry(model_entry, blob("model"))})
+  return zip_file_of({zip_entry("a", pattern(100, 1)), zip_entry("b", pattern(2 * mebibyte, 2)),
+                      zip_entry(model_entry, blob("model"))})
       .build();
 }
 

@@ -55,9 +55,9 @@ def run(program: str, chosen: str, environment: dict[str, str], seconds: float) 
     What the program leaves in its temporary folder is removed."""
     folder = tempfile.mkdtemp(prefix="mutant.")
     os.chmod(folder, 0o755)  # some tests become an ordinary user
-    with tempfile.NamedTemporaryFile("w", prefix="mutant_flags.", delete=False) as flags:  # a filter may be too long for an argument
-        flags.write(f"--gtest_filter={chosen}\n--gtest_break_on_failure\n--gtest_brief=1\n")
-    child = subprocess.Popen([program, f"--gtest_flagfile={flags.name}"], env={**os.environ, **environment, "TMPDIR": folder},
+    flags = pathlib.Path(folder, "flags")  # a filter may be too long for an argument
+    flags.write_text(f"--gtest_filter={chosen}\n--gtest_break_on_failure\n--gtest_brief=1\n")
+    child = subprocess.Popen([program, f"--gtest_flagfile={flags}"], env={**os.environ, **environment, "TMPDIR": folder},
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                              preexec_fn=functools.partial(limit_resources, seconds))
     try:
@@ -72,7 +72,6 @@ def run(program: str, chosen: str, environment: dict[str, str], seconds: float) 
             pass
         child.wait()
         shutil.rmtree(folder, ignore_errors=True)
-        os.unlink(flags.name)
 
 
 def record(program: pathlib.Path, out: pathlib.Path, leave_out: str, seconds: float = 900) -> None:
