@@ -100,7 +100,10 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const HeaderContext refuse(entry.name, offset);
-  if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);  // N1 to N17
+  if (!is_plain_name(entry.name)) {
+    if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);  // N1 to N17
+    entry.in_folder = true;  // nothing else distinguishes an allowed name from a plain one
+  }
   check_flags(*header, refuse);
   check_fixed_fields(*header, refuse);
   ExtraFields extra;

@@ -19,6 +19,7 @@ struct DirectoryEntry {
   std::uint16_t last_mod_time = 0;
   std::uint16_t last_mod_date = 0;
   bool unneeded_zip64 = false;
+  bool in_folder = false;  ///< the name has a slash
 };
 
 /// Reads the header at the front of `directory`, which begins at `offset` in the file, into `entry`. Returns the length

@@ -113,7 +113,8 @@ void Directory::check_positions() const {
 void Directory::index_names() {
   index_ = index_of_names(
       entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
-      [this](std::uint32_t i) { return entries_[i].central_offset; });
+      [this](std::uint32_t i) { return entries_[i].central_offset; },
+      [this](std::uint32_t i) { return entries_[i].in_folder; });
 }
 
 /// Returns the length of a local header without more extra fields than archives need, within the entry's room.

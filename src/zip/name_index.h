@@ -146,9 +146,11 @@ inline std::string folder_clash(std::string_view name) {
 
 /// Indexes `count` names: `name_of` returns the name of an index, `offset_of` the offset of its directory header.
 /// Refuses names that are equal, that differ only in case, or that are a folder of another name. Throws
-/// zip.name.duplicate, zip.name.folded or zip.name.prefix. Cost: one allocation.
-template <typename NameOf, typename OffsetOf>
-NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of) {
+/// zip.name.duplicate, zip.name.folded or zip.name.prefix. `in_folder` says if the name of an index has a slash. Cost:
+/// one allocation.
+template <typename NameOf, typename OffsetOf, typename InFolder>
+NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of,
+                         const InFolder& in_folder) {
   NameIndex index(count);
   const auto place_of = [&](std::uint32_t i) { return Place{std::string(name_of(i)), offset_of(i)}; };
   bool folders = false;                    // most archives have none, and skip the second pass
@@ -157,7 +159,7 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
     const auto end = first + static_cast<std::uint32_t>(std::min(hashes.size(), count - first));
     for (std::uint32_t i = first; i < end; ++i) hashes[i - first] = index.announce(name_of(i));
     for (std::uint32_t i = first; i < end; ++i) {
-      folders = folders || name_of(i).find('/') != std::string_view::npos;
+      folders = folders || in_folder(i);
       if (const auto clash = index.insert(i, hashes[i - first], name_of))
         throw name_clash(name_of(*clash), place_of(i));
     }
@@ -168,6 +170,13 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
     }
   }
   return index;
+}
+
+/// Does the same, and looks for slashes itself.
+template <typename NameOf, typename OffsetOf>
+NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of) {
+  return index_of_names(count, name_of, offset_of,
+                        [&name_of](std::uint32_t i) { return name_of(i).find('/') != std::string_view::npos; });
 }
 
 /// The names of the entries of an archive that is written: each new one is proved against those before it. Stores

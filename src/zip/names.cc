@@ -83,28 +83,6 @@ std::optional<NameFault> path_fault(std::string_view name, PartRule of_parts) no
   return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};  // N9
 }
 
-/// Returns the first fault of a name that `name_fault` cannot accept at once.
-std::optional<NameFault> first_fault(std::string_view name) noexcept {
-  if (const auto fault = length_fault(name)) return fault;
-  const auto is_foreign = [](char c) { return c != '/' && !plain_characters[static_cast<unsigned char>(c)]; };
-  if (std::ranges::any_of(name, is_foreign)) {
-    return NameFault{Code::zip_name_character,  // N14
-                     "the name contains a character that readers treat differently: printable ASCII is allowed, except "
-                     "\\ : * ? \" < > | and ;"};
-  }
-  const PartRule broken = broken_rule_of_parts(name);
-  if (broken == PartRule::none) return std::nullopt;
-  if (const auto fault = path_fault(name, broken)) return fault;
-  static_assert(name_part_maximum == 255);
-  if (broken == PartRule::length)
-    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};  // N15
-  if (broken == PartRule::end) {
-    return NameFault{Code::zip_name_part_end,  // N16
-                     "the name has a part that ends in a dot or a space, which some readers leave out"};
-  }
-  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};  // N17
-}
-
 /// Drops the version at the end (`;1`), as unzip does (F22).
 std::string_view without_version(std::string_view name) noexcept {
   const std::size_t semicolon = name.rfind(';');
@@ -123,10 +101,29 @@ std::string_view without_drives(std::string_view name) noexcept {
 
 }  // namespace
 
+bool is_plain_name(std::string_view name) noexcept {
+  return has_only_plain_characters(name) && broken_rule(name) == PartRule::none;
+}
+
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
-  // Nearly all names have one part of plain characters, and opening an archive proves each name.
-  if (has_only_plain_characters(name) && broken_rule(name) == PartRule::none) return std::nullopt;
-  return first_fault(name);
+  if (const auto fault = length_fault(name)) return fault;
+  const auto is_foreign = [](char c) { return c != '/' && !plain_characters[static_cast<unsigned char>(c)]; };
+  if (std::ranges::any_of(name, is_foreign)) {
+    return NameFault{Code::zip_name_character,  // N14
+                     "the name contains a character that readers treat differently: printable ASCII is allowed, except "
+                     "\\ : * ? \" < > | and ;"};
+  }
+  const PartRule broken = broken_rule_of_parts(name);
+  if (broken == PartRule::none) return std::nullopt;
+  if (const auto fault = path_fault(name, broken)) return fault;
+  static_assert(name_part_maximum == 255);
+  if (broken == PartRule::length)
+    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};  // N15
+  if (broken == PartRule::end) {
+    return NameFault{Code::zip_name_part_end,  // N16
+                     "the name has a part that ends in a dot or a space, which some readers leave out"};
+  }
+  return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};  // N17
 }
 
 void check_name(std::string_view name, const Place& place) {

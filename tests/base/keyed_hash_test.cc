@@ -47,10 +47,12 @@ TEST(SipHash13, EveryByteOfTheKeyAndOfAShortTextCounts) {
   }
 }
 
-TEST(SipHash13, ReadsNotOneByteBeyondAText) {
+TEST(SipHash13, ReadsNoByteOutsideText) {
   for (std::size_t length = 0; length <= 20; ++length) {
-    const GuardedBuffer text = GuardedBuffer::ending_at_guard(Blob(length, std::byte{'a'}));
-    EXPECT_EQ(base::sip_hash({}, as_text(text.bytes())), base::sip_hash({}, std::string(length, 'a')));
+    const GuardedBuffer before = GuardedBuffer::ending_at_guard(Blob(length, std::byte{'a'}));
+    const GuardedBuffer after = GuardedBuffer::starting_after_guard(Blob(length, std::byte{'a'}));
+    EXPECT_EQ(base::sip_hash({}, as_text(before.bytes())), base::sip_hash({}, std::string(length, 'a')));
+    EXPECT_EQ(base::sip_hash({}, as_text(after.bytes())), base::sip_hash({}, std::string(length, 'a')));
   }
 }
 

@@ -14,8 +14,10 @@
 namespace onnxar::testing {
 namespace {
 
+/// Returns the fault of a name. Names are plain if they have neither a fault nor a slash.
 std::optional<Code> fault(std::string_view name) {
   const auto found = zip::name_fault(name);
+  EXPECT_EQ(zip::is_plain_name(name), !found && name.find('/') == std::string_view::npos) << name;
   if (!found) return std::nullopt;
   EXPECT_FALSE(found->message.empty());
   return found->code;
