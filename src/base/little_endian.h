@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -32,6 +33,13 @@ T load(Bytes bytes, std::uint64_t offset) noexcept {
   T value;
   std::memcpy(&value, bytes.data() + static_cast<std::size_t>(offset), sizeof value);
   return little_endian(value);
+}
+
+/// REQUIRES: offset + sizeof(T) <= bytes.size()
+template <std::unsigned_integral T>
+void store(std::span<std::byte> bytes, std::size_t offset, T value) noexcept {
+  value = little_endian(value);
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
 /// Appends the lowest `width` bytes of `value`, the lowest first. REQUIRES: width <= sizeof(T)

@@ -83,9 +83,14 @@ std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t 
   return record;
 }
 
-void append_fields(std::vector<std::byte>& out, std::uint32_t signature, auto record) {
-  base::append(out, signature);
-  auto write = [&](const auto& field) { base::append(out, field); };
+void append_fields(std::vector<std::byte>& out, std::uint32_t signature, std::size_t size, auto record) {
+  std::size_t position = out.size();
+  out.resize(position + size);  // one insertion for all fields
+  auto write = [&](const auto& field) {
+    base::store(out, position, field);
+    position += sizeof field;
+  };
+  write(signature);
   visit_fields(record, write);
 }
 
@@ -108,17 +113,19 @@ std::optional<Zip64Locator> parse_zip64_locator(Bytes bytes) noexcept {
 }
 
 void append_record(std::vector<std::byte>& out, const LocalFileHeader& header) {
-  append_fields(out, local_file_signature, header);
+  append_fields(out, local_file_signature, local_file_header_size, header);
 }
 void append_record(std::vector<std::byte>& out, const CentralFileHeader& header) {
-  append_fields(out, central_file_signature, header);
+  append_fields(out, central_file_signature, central_file_header_size, header);
 }
-void append_record(std::vector<std::byte>& out, const EndRecord& record) { append_fields(out, end_signature, record); }
+void append_record(std::vector<std::byte>& out, const EndRecord& record) {
+  append_fields(out, end_signature, end_record_size, record);
+}
 void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record) {
-  append_fields(out, zip64_end_signature, record);
+  append_fields(out, zip64_end_signature, zip64_end_record_size, record);
 }
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator) {
-  append_fields(out, zip64_locator_signature, locator);
+  append_fields(out, zip64_locator_signature, zip64_locator_size, locator);
 }
 
 bool begins_with_record(Bytes bytes) noexcept {
