@@ -28,7 +28,7 @@ class Forms:
         """The path to start from, and all files that the form reads."""
         if form in ("plain", "external"):
             path = self.folder / form / "model.onnx"
-            return path, [each for each in path.parent.iterdir()]
+            return path, list(path.parent.iterdir())
         path = self.folder / "model.onnxar"
         return path, [path, *self.cache.glob("*.onnxar")] if form == "cache" else [path]
 

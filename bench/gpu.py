@@ -68,7 +68,7 @@ def ways(device: str) -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
     import safetensors.torch
     import torch
 
-    moved = lambda tensors: {name: tensor.to(device, copy=True) for name, tensor in tensors.items()}  # noqa: E731
+    moved = lambda tensors: {name: tensor.to(device, copy=True) for name, tensor in tensors.items()}
     mapped = moved if device == "cpu" else dict  # safetensors maps what it loads to the CPU
     return {
         "`safetensors.torch.load_file(device)`": ("w.safetensors", lambda path: mapped(safetensors.torch.load_file(path, device=device))),

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from measure import MIB, ROOT, into_cache, touch_memory
+from measure import ROOT, into_cache, touch_memory
 from report import Section
 from sessions import worker
 

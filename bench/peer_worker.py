@@ -12,8 +12,14 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_archive
+    import onnx_ir
 
 RFC = str(pathlib.Path(__file__).resolve().parents[1] / "spec/rfc")  # the module for the onnx package
 COUNT, SIZE = int(sys.argv[4]) if len(sys.argv) > 4 else 32, 32 << 20
@@ -25,13 +31,13 @@ def arrays() -> dict[str, np.ndarray]:
     return {f"w{i}": block.copy() for i in range(COUNT)}
 
 
-def as_model(weights: dict[str, np.ndarray]) -> "onnx.ModelProto":
+def as_model(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
     import onnx
     tensors = [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()]
     return onnx.helper.make_model(onnx.helper.make_graph([], "peer", [], [], initializer=tensors))
 
 
-def as_ir(weights: dict[str, np.ndarray]) -> "onnx_ir.Model":
+def as_ir(weights: dict[str, np.ndarray]) -> onnx_ir.Model:
     import onnx_ir
     values = [onnx_ir.Value(name=name, const_value=onnx_ir.Tensor(array, name=name)) for name, array in weights.items()]
     return onnx_ir.Model(onnx_ir.Graph([], [], nodes=[], initializers=values, name="peer", opset_imports={"": 20}), ir_version=10)
@@ -115,7 +121,7 @@ def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
     return lambda: [onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer]
 
 
-def arrays_of_module(archive: "onnx_archive.Archive", are_mapped: bool) -> list[np.ndarray]:
+def arrays_of_module(archive: onnx_archive.Archive, are_mapped: bool) -> list[np.ndarray]:
     model = archive.model()
     if not are_mapped:
         archive.load_tensors(model)  # as onnx.load does

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import re
-import subprocess
 
 import library
 from measure import ROOT, run, verdict

@@ -21,7 +21,7 @@ from report import Section
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.sparse_archive import write_sparse_archive  # noqa: E402
+from support.sparse_archive import write_sparse_archive
 
 ROUND_TRIP = 0.02  # seconds
 TENSORS = 10_000

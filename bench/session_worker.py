@@ -8,8 +8,12 @@ import sys
 import threading
 import time
 import zlib
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import onnx_ir
 
 WIDTH = 2048
 LAYER = WIDTH * WIDTH * 4  # bytes
@@ -26,7 +30,7 @@ def layer(index: int) -> np.ndarray:
     return (bits.astype(np.float32) - 32768) / (32768 * WIDTH)
 
 
-def lazy_model(count: int, make, shape: tuple[int, int]) -> "onnx_ir.Model":
+def lazy_model(count: int, make, shape: tuple[int, int]) -> onnx_ir.Model:
     """Makes a chain of matrix products whose weights are computed on demand."""
     import onnx_ir
     kind = onnx_ir.TensorType(onnx_ir.DataType.FLOAT)

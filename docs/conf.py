@@ -6,7 +6,7 @@ from pathlib import Path
 HEADER = Path(__file__).resolve().parents[1] / "include/onnxar/version.h"
 
 project = "onnxar"
-copyright = "the authors of onnxar. Apache-2.0"  # noqa: A001 Sphinx's name
+copyright = "the authors of onnxar. Apache-2.0"
 version = release = ".".join(re.findall(r"define ONNXAR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", HEADER.read_text()))
 root_doc = "docs/index"
 

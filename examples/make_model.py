@@ -23,7 +23,7 @@ def main() -> None:
         helper.make_node("Relu", ["hidden"], ["positive"]),
         helper.make_node("MatMul", ["positive", "decoder.weight"], ["y"]),
     ]
-    row = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", size])  # noqa: E731
+    row = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", size])
     graph = helper.make_graph(nodes, "two_layers", [row("x", 64)], [row("y", 16)], weights)
     model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, sys.argv[1])

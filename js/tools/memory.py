@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from measure import described_machine, verdict  # noqa: E402
-from report import Section, write  # noqa: E402
+from measure import described_machine, verdict
+from report import Section, write
 
 WEIGHTS_MB = 512
 ROOM = 64 << 20

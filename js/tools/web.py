@@ -14,7 +14,6 @@ an environment with tools/requirements.txt, which has Node.
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 import subprocess

@@ -5,7 +5,7 @@ from onnxar import _current_folder  # first: all other imports might run modules
 if _current_folder.is_command():
     _current_folder.leave_out()
 
-import numpy as _numpy  # noqa: E402, F401  next: it refuses a second interpreter, where _core would spoil the one of the first
+import numpy as _numpy  # noqa: F401  next: it refuses a second interpreter, where _core would spoil the one of the first
 
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice
@@ -55,7 +55,7 @@ from onnxar.inspection import Inspection
 
 __version__: str = _core.version
 
-open = open_archive  # noqa: A001  the usual name: gzip.open, tarfile.open
+open = open_archive
 
 __all__ = [
     "AccessError",

@@ -107,7 +107,7 @@ def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     """Reverses `unpacked`. Pads the last byte with zeros."""
     per_word, mask = 4 if bits == 6 else 8 // bits, (1 << bits) - 1
     values = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    joined = np.zeros(-(-values.size // per_word), np.uint32 if bits == 6 else np.uint8)
+    joined: np.ndarray[Any, np.dtype[Any]] = np.zeros(-(-values.size // per_word), np.uint32 if bits == 6 else np.uint8)
     for place in range(per_word):
         part = values[place::per_word] & mask
         joined[: part.size] |= part.astype(joined.dtype) << (bits * place)

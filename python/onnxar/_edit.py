@@ -205,7 +205,7 @@ class Edit(Arrays):
             return self._find_held(key)
         message = self._find_named(key)
         held = self._held.get(key, message)
-        if message is not held and held.name != key and self._has(held):
+        if held is not None and held is not message and held.name != key and self._has(held):
             raise usage("the tensor of this name was renamed in `model`, and another one has the name now: set the data of its message", key)
         return message
 

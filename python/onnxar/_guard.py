@@ -162,7 +162,9 @@ class Guarded(_core.Archive):
         self._expect_data(tensor)
         return self._archive.data(tensor)
 
-    def arrays(self, closed: Callable[[], Any], dtypes: list[Any], view: Any, convert: Callable[..., Any]) -> _core.ArrayMaker:
+    def arrays(  # type: ignore[override]  # `before` is the check of this class
+        self, closed: Callable[[], Any], dtypes: list[Any], view: Any, convert: Callable[..., Any]
+    ) -> _core.ArrayMaker:
         return self._archive.arrays(closed, dtypes, view, convert, self._expect_data)
 
     def bytes(self, name: str) -> _core.Buffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from onnxar import _core
 from onnxar._errors import usage
@@ -92,7 +92,7 @@ def pack(
         )  # fmt: skip
         several = isinstance(model, list | tuple) or (isinstance(model, Mapping) and not isinstance(model, OpenArchive))
         output = _beside(model, ".onnx", ".onnxar") if output is None else output
-        return packed(_Several.of(model) if several else model, output, save, data_dir, max_expansion, graph)
+        return packed(_Several.of(cast(Any, model)) if several else model, output, save, data_dir, max_expansion, graph)
 
 
 def _beside(model: Any, suffix: str, wanted: str) -> str:

@@ -69,7 +69,7 @@ def _missing(error: FileNotFoundError, name: str) -> Error:
     return fault("io.not_found", "there is no such file", path=name)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {shown(str(error))}" if str(error) else type(error).__name__
 
 

@@ -25,9 +25,9 @@ def lora() -> dict[str, np.ndarray]:
 def model() -> onnx.ModelProto:
     """y = x + x @ lora_a @ lora_b: the matrices are empty unless an adapter replaces them."""
     empty = {"lora_a": np.zeros((WIDTH, 0), np.float32), "lora_b": np.zeros((0, WIDTH), np.float32)}
-    matmul = lambda a, b, c: helper.make_node("MatMul", [a, b], [c])  # noqa: E731
+    matmul = lambda a, b, c: helper.make_node("MatMul", [a, b], [c])
     nodes = [matmul("x", "lora_a", "d"), matmul("d", "lora_b", "e"), helper.make_node("Add", ["x", "e"], ["y"])]
-    value = lambda name, *dims: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims)  # noqa: E731
+    value = lambda name, *dims: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims)
     inputs = [value("x", 1, WIDTH), value("lora_a", WIDTH, "r"), value("lora_b", "r", WIDTH)]
     initializers = [numpy_helper.from_array(array, name) for name, array in empty.items()]
     graph = helper.make_graph(nodes, "g", inputs, [value("y", 1, WIDTH)], initializers)

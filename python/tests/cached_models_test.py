@@ -20,7 +20,7 @@ import onnxar
 from onnxar.onnxruntime import InferenceSession, SessionOptions
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests"))
-from interop.readers import models  # noqa: E402
+from interop.readers import models
 
 CPU = ["CPUExecutionProvider"]
 

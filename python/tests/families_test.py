@@ -17,7 +17,7 @@ def matmul(*, scale: float) -> onnx.ModelProto:
     table = numpy_helper.from_array(weights(64, 64, seed=5), "table")
     factor = numpy_helper.from_array(np.full((64,), scale, np.float32), "factor")
     nodes = [helper.make_node("MatMul", ["x", "table"], ["h"]), helper.make_node("Mul", ["h", "factor"], ["y"])]
-    row = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 64])  # noqa: E731
+    row = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 64])
     graph = helper.make_graph(nodes, "g", [row("x")], [row("y")], [table, factor])
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
 

@@ -42,7 +42,7 @@ class Mappings(FolderTest):
         self.assertEqual(found.get("missing", 7), 7)
         with self.assertRaises(KeyError):
             found["missing"]
-        self.assertTrue(found == found)  # noqa: PLR0124
+        self.assertTrue(found == found)
         self.assertTrue(found == expected)
         self.assertTrue(expected == found)
         self.assertFalse(found == {})

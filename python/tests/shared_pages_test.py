@@ -53,7 +53,7 @@ def model(scale: float) -> onnx.ModelProto:
     table = np.broadcast_to(np.arange(ROWS, dtype=np.float32)[:, None] / ROWS, (ROWS, COLUMNS))
     stored = [numpy_helper.from_array(np.ascontiguousarray(table), "table"), numpy_helper.from_array(np.float32([scale]), "scale")]
     nodes = [helper.make_node("MatMul", ["x", "table"], ["h"]), helper.make_node("Mul", ["h", "scale"], ["y"])]
-    value = lambda name, count: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, count])  # noqa: E731
+    value = lambda name, count: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, count])
     graph = helper.make_graph(nodes, "g", [value("x", ROWS)], [value("y", COLUMNS)], stored)
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
 

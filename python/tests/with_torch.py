@@ -153,7 +153,7 @@ class Weights(FolderTest):
         self.assertEqual(list(loaded), list(expected))
         for name, tensor in expected.items():
             self.assertEqual((loaded[name].dtype, loaded[name].shape), (tensor.dtype, tensor.shape), name)
-            bits = lambda each: each.contiguous().resolve_conj().reshape(-1).view(torch.uint8)  # noqa: E731
+            bits = lambda each: each.contiguous().resolve_conj().reshape(-1).view(torch.uint8)
             self.assertTrue(torch.equal(bits(loaded[name]), bits(tensor)), name)
 
     def test_every_type_comes_back_from_files_and_bytes(self):

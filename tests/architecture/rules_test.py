@@ -86,7 +86,7 @@ class Rules(unittest.TestCase):
     def test_every_rule_is_named_at_each_of_its_checks(self):
         seen = {each for lines in self.sources.values() for each in checks(lines, set(self.identifiers.values()))}
         codes = {**{rule: [code] for rule, code in self.rules.items() if code}, **self.foreign}
-        for rule, code in ((rule, code) for rule in codes for code in codes[rule]):
+        for rule, code in ((each, code) for each in codes for code in codes[each]):
             with self.subTest(rule=rule, code=code):
                 self.assertTrue((rule, self.identifiers[code]) in seen, "no comment near that code names the rule")
 

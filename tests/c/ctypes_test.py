@@ -304,8 +304,8 @@ class Writing(Case):
         changing = "pack unpack repack replace undo recover link extract"
         missing = os.fsencode(self.path.with_name("none"))  # options are looked at before any file
         verbs = {
-            **{verb: (missing, missing, "options", None) for verb in ("pack", "unpack", "repack", "replace", "link")},
-            **{verb: (missing, "options", None) for verb in ("undo", "recover")},
+            **dict.fromkeys(("pack", "unpack", "repack", "replace", "link"), (missing, missing, "options", None)),
+            **dict.fromkeys(("undo", "recover"), (missing, "options", None)),
             "check": (missing, "options", c.byref(c.c_void_p())),
             "extract": (missing, b"a", missing, "options", None),
         }

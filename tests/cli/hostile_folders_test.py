@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from support import command_line
 from support import wire_writer as wire
@@ -29,7 +29,7 @@ class Case(NamedTuple):
     """The path in the folder, what is there, and how packing ends: the exit code, and words of the message."""
 
     name: str
-    content: Union[bytes, Callable[[Path], None]]
+    content: bytes | Callable[[Path], None]
     code: int
     words: str
 
@@ -158,7 +158,7 @@ class HostileCase(ToolCase):
     def packs(self, code: int, words: str, *options: object) -> str:
         return self.ends(code, words, "pack", "top/in", "-o", self.output, "--no-sync", *options)
 
-    def make(self, root: Path, name: str, content: Union[bytes, Callable[[Path], None]]) -> None:
+    def make(self, root: Path, name: str, content: bytes | Callable[[Path], None]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):

@@ -35,7 +35,7 @@ class GraphCase(ToolCase):
 
 class Summaries(GraphCase):
     def test_show_names_all_graphs_with_their_sizes(self) -> None:
-        sizes = {name: size for name, size in ((entry, len(data)) for entry, data in entries_of(self.family).items())}
+        sizes = {entry: len(data) for entry, data in entries_of(self.family).items()}
         for options in ((), ("--model", "b")):
             document = json.loads(self.out("show", "--json", self.family, *options))
             numbers = {"weight_bytes": 2400, "shared_bytes": 1200, "parameters": 600}

@@ -234,7 +234,7 @@ def judge_safely(judged: Judge, source: Path) -> Verdict:
     with tempfile.TemporaryDirectory() as work:
         try:
             return judged(source, Path(work))
-        except Exception as error:  # noqa: BLE001 any fault is a verdict
+        except Exception as error:
             return Verdict(label(source), faults=(f"{type(error).__name__}: {error}",))
 
 

@@ -19,14 +19,14 @@ from support.command_line import FolderCase
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs/tools"), str(ROOT / "tools/release")]
 
-import api_pages  # noqa: E402
-import assemble  # noqa: E402
-import command_page  # noqa: E402
-import error_page  # noqa: E402
-import pages  # noqa: E402
-import public  # noqa: E402
-import python_page  # noqa: E402
-import site_versions  # noqa: E402
+import api_pages
+import assemble
+import command_page
+import error_page
+import pages
+import public
+import python_page
+import site_versions
 
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SVG = "{http://www.w3.org/2000/svg}"

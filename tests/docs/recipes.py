@@ -39,7 +39,7 @@ class Tokens(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(401, b"")
 
-    do_HEAD = do_GET  # noqa: N815 the name that http.server wants
+    do_HEAD = do_GET
 
     def answer(self, status: int, text: bytes, **headers: str) -> None:
         self.send_response(status)

@@ -169,12 +169,12 @@ class Conversion(Cluster):
         states = self.states()
         thread.join()
         self.assertEqual(len(killed), 1)
-        self.assertEqual(states, {**{name: "packed" for name in self.names}, "bad/m.onnx": "failed"})
+        self.assertEqual(states, {**dict.fromkeys(self.names, "packed"), "bad/m.onnx": "failed"})
         for name in self.names:
             archive = self.archives / name.replace(".onnx", ".onnxar")
             self.assertEqual(onnxar.check(archive, data=True), [])
             self.assertEqual(onnxar.load(archive).graph.initializer[3].raw_data, onnx.load(self.models / name).graph.initializer[3].raw_data)
-        self.assertEqual(self.states(), {**{name: "kept" for name in self.names}, "bad/m.onnx": "failed"})
+        self.assertEqual(self.states(), {**dict.fromkeys(self.names, "kept"), "bad/m.onnx": "failed"})
         onnx.save(chain(512, 2), self.models / "0/m.onnx")
         self.assertEqual({name for name, state in self.states().items() if state == "packed"}, {"0/m.onnx"})
 

@@ -164,7 +164,6 @@ def judge_message(failure: Failure, run: Run) -> Iterator[str]:
     error = json.loads(run.stderr.splitlines()[-1])["error"]
     if not error["code"].startswith("io.") and error["code"] != "archive.busy":
         yield f"the code of the error is {error['code']}"
-    call = failure.call
     if not is_named(failure, error["path"]) and not failure.lasting and failure.fault != LIMIT:
         yield f"the error names {error['path']}: {error['message']}"
     if os.strerror(failure.number) not in error["message"]:

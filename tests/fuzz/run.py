@@ -115,7 +115,7 @@ def main(programs: Path, arguments: list[str]) -> bool:
             sys.exit(f"fuzz: unknown target {argument}; choose one of: {' '.join(targets)}")
     fuzzers.prepare()
     if not minimise:
-        return all([fuzzers.fuzz(target, seconds, options) for target in targets])
+        return not [target for target in targets if not fuzzers.fuzz(target, seconds, options)]
     for target in targets:
         fuzzers.minimise(target)
     return True

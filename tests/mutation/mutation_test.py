@@ -13,10 +13,10 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from copies import Site  # noqa: E402
-from driver import Outcome, read_record, record, run_mutants  # noqa: E402
-from instrument import Instrumented, instrument  # noqa: E402
-from reasons import Reason, load, unused, why  # noqa: E402
+from copies import Site
+from driver import Outcome, read_record, record, run_mutants
+from instrument import Instrumented, instrument
+from reasons import Reason, load, unused, why
 
 SAMPLE = HERE / "sample"
 OUTCOMES = (

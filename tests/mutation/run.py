@@ -13,7 +13,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-from roots import DISTRIBUTIONS, Distribution, bare_root, run_in  # noqa: E402
+from roots import DISTRIBUTIONS, Distribution, bare_root, run_in
 
 MAKE_MODEL = """
 import numpy, onnx

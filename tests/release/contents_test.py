@@ -15,12 +15,12 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import artifact_checks  # noqa: E402
-import older  # noqa: E402
-import reader  # noqa: E402
-import sbom  # noqa: E402
-import sdist  # noqa: E402
-import systems  # noqa: E402
+import artifact_checks
+import older
+import reader
+import sbom
+import sdist
+import systems
 
 
 class Contents(FolderCase):

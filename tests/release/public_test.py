@@ -11,8 +11,8 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import public  # noqa: E402
-import versions  # noqa: E402
+import public
+import versions
 
 FILES = {"include/onnxar/version.h", *public.ADDRESSED, *(text.file for text in public.TEXTS), *(file for file, _ in (*versions.STATED, *versions.FORMAT))}
 

@@ -18,11 +18,11 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import central  # noqa: E402
-import public  # noqa: E402
-import publish  # noqa: E402
-import release  # noqa: E402
-import sdist  # noqa: E402
+import central
+import public
+import publish
+import release
+import sdist
 
 VERSION = publish.VERSION
 POM = ROOT / "reader/java/pom.xml"

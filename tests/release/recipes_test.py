@@ -13,8 +13,8 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import recipes  # noqa: E402
-import versions  # noqa: E402
+import recipes
+import versions
 
 SOURCES = (ROOT / "CMakeLists.txt", *sorted((ROOT / "cmake").glob("*.cmake")), *sorted(ROOT.glob("*/CMakeLists.txt")))
 CMAKE = "".join(path.read_text() for path in SOURCES)

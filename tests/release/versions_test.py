@@ -12,8 +12,8 @@ from support.command_line import FolderCase
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/release"))
-import pins  # noqa: E402
-import versions  # noqa: E402
+import pins
+import versions
 
 
 class Versions(FolderCase):

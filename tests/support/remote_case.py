@@ -14,7 +14,7 @@ class RemoteCase(ToolCase):
     def setUp(self) -> None:
         super().setUp()
         names = [f"w{i}" for i in range(40)]
-        self.data = bytes(Archive([*weights(*names, count=20_000), model_of(*map(lambda n: linked(n, 20_000), names))]).file)
+        self.data = bytes(Archive([*weights(*names, count=20_000), model_of(*(linked(name, 20_000) for name in names))]).file)
         self.local = self.write("local.onnxar", self.data)
         server = serving()
         self.server = server.__enter__()

@@ -100,7 +100,7 @@ class Server:
             def do_GET(self) -> None:
                 owner.answer(self)
 
-            do_HEAD = do_GET  # noqa: N815  the name is that of the base class
+            do_HEAD = do_GET
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -1,6 +1,6 @@
 # ./dev lint [--full]
-#     clang-format, clang-tidy (only files that changed since they were last clean), bash -n; --full: also compile
-#     every source and header alone
+#     ruff, mypy, shellcheck, clang-format, clang-tidy (only files that changed since they were last clean); --full: also
+#     compile every source and header alone
 
 sources() { find include src tools tests bench examples reader spec/examples python \( "$@" \) | sort; }
 
@@ -12,10 +12,14 @@ separately() {
   "$python" -B tests/lint/compile_alone.py build/separate/compile_commands.json
 }
 
-need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 python3-venv
+need lint "${build_packages[@]}" "${library_packages[@]}" "${clang_packages[@]}" clang-format-19 python3-venv shellcheck
 environment build/lint_venv tests/lint/requirements.txt
 say "lint: scripts"
-for script in dev .ci/run tests/install/run.sh tools/dev/*.sh; do bash -n "$script"; done
+# The scripts of tools/dev run within functions of ./dev, and share its variables: SC2034, SC2154, SC2168.
+shellcheck --shell=bash --severity=warning --exclude=SC2034,SC2154,SC2168 dev .ci/run tests/install/run.sh tools/dev/*.sh
+say "lint: Python (ruff check --fix corrects a part)"
+build/lint_venv/bin/ruff check --quiet --no-cache
+build/lint_venv/bin/mypy --cache-dir build/mypy python/onnxar
 say "lint: format (clang-format-19 -i corrects it)"
 sources -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format-19 --dry-run -Werror
 say "lint: clang-tidy"

@@ -13,7 +13,7 @@ from typing import IO
 from pins import ROOT, WORK, Pin, fetched
 
 sys.path.insert(0, str(ROOT / "tests"))
-from newcomer.play import give_network  # noqa: E402
+from newcomer.play import give_network
 
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
 # Ubuntu's keys, for which Debian has no package.

@@ -16,7 +16,6 @@ from pathlib import Path
 import recipes
 from pins import WORK
 from rattler_build import MultiOutputRecipe, Package, Stage0Recipe, VariantConfig
-from versions import library_version
 
 PLACE = WORK / "packaging/conda"
 VARIANTS = {"c_compiler": ["gcc"], "cxx_compiler": ["gxx"], "c_stdlib": ["sysroot"], "python": ["3.12"]}

@@ -72,7 +72,7 @@ def shape_of(value: ValueInfoProto) -> list | None:
 
 def said(model: ModelProto) -> dict:
     tensors = {each.name: [dtype(each.data_type), list(each.dims)] for each in initializers(model.graph)}
-    values = lambda all_values: [[each.name, dtype(each.type.tensor_type.elem_type), shape_of(each)] for each in all_values]  # noqa: E731
+    values = lambda all_values: [[each.name, dtype(each.type.tensor_type.elem_type), shape_of(each)] for each in all_values]
     inputs = [each for each in values(model.graph.input) if each[0] not in tensors]
     return {"tensors": tensors, "inputs": inputs, "outputs": values(model.graph.output), "producer": model.producer_name,
             "opsets": {each.domain or "ai.onnx": each.version for each in model.opset_import}}  # fmt: skip

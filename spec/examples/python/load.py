@@ -35,5 +35,5 @@ try:
             if tensor.data_location == TensorProto.EXTERNAL:
                 crc = zlib.crc32(linked(tensor, found))
                 print(tensor.name, tensor.data_type, ",".join(map(str, tensor.dims)), f"{crc:08x}")
-except Exception as error:  # noqa: BLE001
+except Exception as error:
     sys.exit(f"load.py: {type(error).__name__}: {error}")

@@ -141,7 +141,7 @@ class Documents(FolderCase):
         code = code.replace('"model.onnxar"', repr(str(path)))
         model = model_with()
         names: dict[str, Any] = {"model": model}
-        exec(compile(code, "README.md", "exec"), names)  # noqa: S102 our own text
+        exec(compile(code, "README.md", "exec"), names)
         self.assertEqual(names["model"], model)
         self.assertEqual(names["values"].tobytes(), bytes(Archive(path)["w"]))
 

@@ -104,7 +104,7 @@ def table(found: dict) -> str:
 
 
 def summary(found: dict) -> str:
-    counts = {state: 0 for state in ("same", "refused", "wrong", "plain refused", "ran alone")}
+    counts = dict.fromkeys(("same", "refused", "wrong", "plain refused", "ran alone"), 0)
     for _, _, _, cell in rows(found):
         counts[cell.partition(":")[0]] += 1
     compared = counts["same"] + counts["refused"] + counts["wrong"]

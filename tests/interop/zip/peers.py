@@ -59,7 +59,7 @@ def python(path: Path) -> list[Read]:
         with zipfile.ZipFile(path) as file:
             infos = file.infolist()
             return [read_of(i.filename.encode(), i.file_size, _python_data(file, i)) for i in infos]
-    except Exception as error:  # noqa: BLE001 it may raise any exception
+    except Exception as error:
         raise Refused(f"{type(error).__name__}: {error}") from None
 
 

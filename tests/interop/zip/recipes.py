@@ -175,7 +175,7 @@ def edits(count: int) -> Recipe:
 
 def bases() -> dict[str, bytes]:
     """The archives that all other mutations begin with."""
-    unix = dict(made_by=UNIX << 8 | 10, external=(REGULAR | 0o644) << 16)
+    unix = {"made_by": UNIX << 8 | 10, "external": (REGULAR | 0o644) << 16}
     unix_made = State((Item("a b", b"12345678", **unix), *plain("dir/w").items))
     files = {
         "smallest": (plain(),),
@@ -335,7 +335,7 @@ def locator_in_data() -> bytes:
 
 
 def composed_both_ways() -> bytes:
-    unix = dict(made_by=UNIX << 8 | 10)
+    unix = {"made_by": UNIX << 8 | 10}
     names = (Item("é", b"1", **unix), Item("e\u0301", b"22", **unix))
     return build((State((*names, *plain().items)),))
 

@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 HERE = ROOT / "tests/interop/readers/patches"
 sys.path.insert(0, str(HERE / "runtime"))
-import build  # noqa: E402
-import results  # noqa: E402
+import build
+import results
 
 WORK = ROOT / "build" / "upstream"
 PYTHON = Path(sys.executable)

