@@ -13,7 +13,7 @@
  *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: a
  *           required argument is NULL, or `abi` differs. No C++ exception leaves a function.
  * Free      Functions that free, close, release or count accept NULL. Pointers that no function frees are views.
- * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
+ * Views     of an archive    are valid until the last of onnxar_close, onnxar_owner_release and onnxar_tensors_free;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until the object that they belong to is freed.
  * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths are bytes, on
@@ -209,7 +209,7 @@ typedef struct onnxar_tensor {
   int32_t reserved;  /* 0 */
 } onnxar_tensor;
 
-/* Lists all tensors of the model, at every site, in the order of the model. Free the list before the archive is closed.
+/* Lists all tensors of the model, at every site, in the order of the model. The list keeps views of the archive valid.
  * Cost: O(model); reads no weight. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);

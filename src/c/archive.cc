@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/keys.h"
 #include "base/checked.h"
 #include "base/kept.h"
@@ -29,10 +30,10 @@ struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
 };
 
 struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
-  explicit onnxar_tensors(onnxar::base::Kept<const onnxar::Archive> of)
-      : archive(of), index(of.get()), given(index.size()) {}
+  explicit onnxar_tensors(const onnxar::Archive& of)
+      : archive(onnxar::ArchiveAccess::share(of)), index(archive), given(index.size()) {}
 
-  const onnxar::Archive& archive;
+  onnxar::Archive archive;
   onnxar::TensorIndex index;
   // Guards `given`: the header promises that several threads may ask one list for bytes at once.
   std::mutex mutex;

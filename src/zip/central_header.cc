@@ -45,10 +45,10 @@ void check_attributes(const CentralFileHeader& header, const HeaderContext& refu
   if (host != 0 && host != host_unix) {
     refuse(Code::zip_entry_attributes, concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
   }
-  if ((header.internal_file_attributes & ~unsigned{internal_text}) != 0) {
+  if ((header.internal_file_attributes & ~unsigned{internal_text}) != 0) {  // D9
     refuse(Code::zip_entry_attributes, "internal attributes must be 0, except the bit for text");
   }
-  if (!is_regular_file(header.external_file_attributes)) {
+  if (!is_regular_file(header.external_file_attributes)) {  // D9
     refuse(Code::zip_entry_attributes, "the entry is not a regular file (a folder, link or device)");
   }
 }

@@ -199,11 +199,11 @@ class WrittenNames {
     const std::string_view name = name_of(index);
     const Place place{std::string(name), std::nullopt};
     check_name(name, place);
-    if (index_.find_folder_of(name, name_of)) {
+    if (index_.find_folder_of(name, name_of)) {  // N12
       throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
     }
     if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
-    if (const auto taken = index_.insert(index, name_of)) {
+    if (const auto taken = index_.insert(index, name_of)) {  // N10, N11
       if (name_of(*taken) != name) throw name_clash(name_of(*taken), place);
       throw Error(Code::zip_name_duplicate,
                   "the archive has an entry of this name; use another name, or remove it first", place);

@@ -32,8 +32,11 @@ void check_tensors(void) {
   NULL_REFUSED(onnxar_get_tensor_bytes(tensors, 0, NULL, &error));
   CHECK(onnxar_tensor_count(NULL) == 0);
   onnxar_tensors_free(NULL);
+  onnxar_close(archive); /* the list keeps the archive */
+  CHECK(same(bytes, a));
+  CHECK(onnxar_get_tensor_bytes(tensors, 1, &bytes, NULL) == ONNXAR_OK);
+  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_get_tensor(tensors, 2, &tensor, &error));
   onnxar_tensors_free(tensors);
-  onnxar_close(archive);
   free(a.data);
 }
 #endif
