@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // tests/archive/written_model_test.cc tests the proof of models.
+  // tests/archive/model_proof_writers_test.cc tests the proof of models.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-/// tests/archive/written_model_test.cc tests the proof of models.
+/// tests/archive/model_proof_writers_test.cc tests the proof of models.
 constexpr EditOptions of_any_model = {.output = {.sync = false}, .verify_model = false};
 
 TEST_F(EditTest, KeepsFileThatReplacedTheArchive) {

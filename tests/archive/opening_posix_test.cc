@@ -1,6 +1,7 @@
 // Opening archives: what only POSIX systems let happen to an open file, or tell about it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "base/open_file.h"
 #include "onnxar/archive.h"
+#include "support/emulation.h"
 #include "support/posix/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -79,6 +81,29 @@ TEST(CopyIn, BrokenFilesAreReadOnceAtMost) {
     EXPECT_TRUE(error_if_any([&] { return Archive::open(path, copying); }));
     EXPECT_LT(bytes_read() - before, size + size / 2);
   }
+}
+
+/// Bytes of memory that this process may address.
+rlim_t address_space() {
+  std::ifstream sizes("/proc/self/statm");
+  rlim_t pages = 0;
+  sizes >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(OpeningAnArchive, MachineFailureIsNotReportedAsAnEdit) {
+  ONNXAR_NATIVELY("limit the memory of the program");
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", smallest_builder(pattern(32 * mebibyte)).build());
+  const os::File editor = base::open_file(path, os::Access::read_and_write);
+  ASSERT_EQ(os::try_lock(editor, os::Lock::exclusive), os::Locking::done);
+  EXPECT_EQ(in_child([&] {
+              const rlimit little = {address_space() + 16 * mebibyte, RLIM_INFINITY};  // too little to map the file
+              if (::setrlimit(RLIMIT_AS, &little) != 0) return 1;
+              const auto code = code_of([&] { return Archive::open(path).size(); });
+              return code && kind(*code) == Kind::io && code != Code::archive_busy ? child_passed : 2;
+            }),
+            child_passed);
 }
 
 }  // namespace

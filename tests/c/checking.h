@@ -120,7 +120,7 @@ static inline int passes(const char* path) {
   return passed;
 }
 
-/* Those of the tests of reading.c that came with the functions for writing. */
+/* Those of the tests of archive.c that came with the functions for writing. */
 void check_reading_entries(void);
 void check_lookup(void);
 /* The tests of writing.c. */
@@ -130,7 +130,7 @@ void check_verbs(void);
 #endif
 
 #ifdef ONNXAR_HAVE_TENSORS
-/* The other tests of reading.c. */
+/* The other tests of archive.c. */
 void check_tensors(void);
 #endif
 

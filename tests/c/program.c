@@ -1,4 +1,4 @@
-/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; reading.c has those for tensors and
+/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; archive.c has those for tensors and
  * digests, writing.c those that write, verbs.c the verbs, graphs.c those for several models, stored.c those for
  * sessions, editing.c those for edits. program_test.py makes the files that it reads and runs it:
  *

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -63,14 +62,6 @@ TEST_F(ConvertTest, RefusesUnknownFormatAndWritesNothing) {
   expect_refused(folder_, input, saved_as(static_cast<Format>(99)), Code::usage_argument, "", {});
 }
 
-// std::filesystem throws its own exception for a name that no file can have.
-TEST_F(ConvertTest, TooLongDataFileNameIsAnIoError) {
-  const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
-  SaveOptions options = saved_as(Format::onnx_external);
-  options.data_file = std::string(300, 'w');
-  EXPECT_EQ(kind(error_of([&] { pack_or_unpack(input, folder_ / "out.onnx", options); }).code()), Kind::io);
-}
-
 TEST_F(ConvertTest, InlineToArchiveAndBackIsTheSameFile) {
   const Message model = model_of_all_sites();
   for (const std::uint64_t threshold : {0U, 1U, 20U, 1024U, 100000U, 1000000U}) {
@@ -93,19 +84,6 @@ TEST_F(ConvertTest, InlineToExternalAndBackIsTheSameFile) {
 TEST_F(ConvertTest, AnArchiveConvertedToAnArchiveIsTheSameFile) {
   const Blob archive = packed(model_of_all_sites());
   EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive);
-}
-
-TEST_F(ConvertTest, ExternalDataHasAlignedConsecutiveSlices) {
-  const Message inside = model_of({floats("a", 257, 1), floats("b", 3), floats("c", 256, 2)});
-  const Message outside =
-      model_of({linked_floats("a", 257, "w.bin"), floats("b", 3), linked_floats("c", 256, "w.bin", 1088)});
-  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_external)), outside.view());
-  Blob data = pattern(1028, 1);
-  data.resize(1088);
-  const Blob c = pattern(1024, 2);
-  data.insert(data.end(), c.begin(), c.end());
-  EXPECT_EQ(folder_.read_file("w.bin"), data);
-  EXPECT_EQ(report_.file_bytes, outside.size() + data.size());
 }
 
 TEST_F(ConvertTest, ExternalToArchiveAndBackIsTheSameModelAndData) {
@@ -187,12 +165,6 @@ TEST_F(ConvertTest, EveryEntryBeginsAtTheAlignmentAskedFor) {
   expected.entries = {zip_entry("w", pattern(1024)),
                       zip_entry(model_entry, model_of({linked_floats("w", 256, "w")}).view())};
   EXPECT_EQ(packed(model_of({floats("w", 256)}), options), expected.build_placed().bytes);
-}
-
-TEST_F(ConvertTest, LargeSlicesOfADataFileBeginOnAPage) {
-  const Message inside = model_of({floats("a", 256, 1), floats("b", 1U << 18U, 2)});
-  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_external)),
-            model_of({linked_floats("a", 256, "w.bin"), linked_floats("b", 1U << 18U, "w.bin", 4096)}).view());
 }
 
 TEST_F(ConvertTest, TheReportCountsWhatWasWritten) {

@@ -16,7 +16,6 @@
 namespace onnxar::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST_F(LoadedModelTest, LargePayloadsOfAFileAreViewsOfItsMapping) {
@@ -45,33 +44,6 @@ TEST_F(LoadedModelTest, APayloadOutlivesTheModel) {
   }
   EXPECT_FALSE(span.owned());
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(1024)));
-}
-
-TEST_F(LoadedModelTest, TensorsWithoutDataHaveTheirPlaceInTheInput) {
-  const Message open = tensor("open", dtype::float32, {3});
-  const Message proto = model_of({floats("w", 256), open});  // the skeleton is shorter than the model
-  const LoadedModel model = load_onnx(proto);
-  std::size_t seen = 0;
-  onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
-    const Place place = no_data(site, model.without_data).place;
-    EXPECT_EQ(place.offset.has_value(), site.tensor.lacks_data());
-    if (!site.tensor.lacks_data()) return;
-    EXPECT_EQ(place.offset, place_in(proto.view(), open));
-    EXPECT_NE(place.offset, site.tensor.range.begin);
-    ++seen;
-  });
-  EXPECT_EQ(seen, 1U);
-}
-
-TEST_F(LoadedModelTest, EveryModelHasAnotherIdAndKnowsOnlyItsOwnLinks) {
-  const Message proto = model_of({floats("w", 256)});
-  const LoadedModel one = load_onnx(proto);
-  const LoadedModel other = load_onnx(proto);
-  EXPECT_NE(one.id, other.id);
-  onnx::walk_tensors(one.skeleton, [&](const onnx::TensorSite& site) {
-    EXPECT_NE(one.payload_of(site), nullptr);
-    EXPECT_EQ(other.payload_of(site), nullptr);
-  });
 }
 
 TEST_F(LoadedModelTest, ListsExternalDataOfAnySize) {
@@ -217,16 +189,6 @@ TEST_F(LoadedModelTest, EditedSkeletonKeepsLinksAndMovesNewData) {
   EXPECT_EQ(model.payloads.size(), 2U);
   EXPECT_EQ(payloads_of(model).at("new"), pattern(1200, 2));
   EXPECT_EQ(payloads_of(model).at("renamed"), pattern(1024, 1));
-}
-
-TEST_F(LoadedModelTest, AnEditedSkeletonMayNotLinkToAnotherModel) {
-  LoadedModel model = load_onnx(model_of({floats("w", 256)}));
-  const std::string location = "#onnxar:" + std::to_string(model.id + 1) + ":0";
-  const Message foreign = linked_floats("w", 256, location);
-  const LoadOptions options;
-  const Error error =
-      error_of([&] { set_skeleton(model, shared(model_of({foreign})), ExternalPolicy::of(options), options); });
-  EXPECT_EQ(id(error.code()), "onnx.external_data.marker");
 }
 
 }  // namespace

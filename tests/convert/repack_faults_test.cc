@@ -1,11 +1,11 @@
-// Zip files that cannot be repacked, outputs that cannot be written, and looking without writing.
+// Zip files that cannot be repacked, and outputs that cannot be written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "archive/front_end.h"
 #include "convert/repacking.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/system_calls.h"
@@ -209,45 +209,6 @@ TEST_F(RepackFaultsTest, AFullDiskIsNamedAndChangesNothing) {
 TEST_F(RepackFaultsTest, AMissingInputIsNotFound) {
   EXPECT_EQ(code_of([&] { return repack(folder_ / "none", folder_ / "out", quick()); }), Code::io_not_found);
   EXPECT_THAT(folder_.file_names(), IsEmpty());
-}
-
-// --- looking only --------------------------------------------------------------------------------
-
-TEST(CheckAlignment, ReportsMisalignmentOfEachEntry) {
-  const TempDir folder;
-  const Built built = zip_file_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(10))),
-                                   plain_entry(deflated_entry("c", pattern(10))), zip_entry(model_entry, blob("m"))})
-                          .build_placed();
-  const fs::path path = folder.write_file("in", built.bytes);
-  const auto entries = check_alignment(path, 64);
-  ASSERT_EQ(entries.size(), 4U);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    EXPECT_EQ(entries[i].name, built.entries[i].name);
-    EXPECT_EQ(entries[i].offset, built.entries[i].data_offset);
-  }
-  using Kind = EntryAlignment::Kind;
-  EXPECT_EQ(entries[0].kind, Kind::folder);
-  EXPECT_EQ(entries[1].kind, Kind::stored);
-  EXPECT_EQ(entries[1].off_by, built.entry("a").data_offset % 64);
-  EXPECT_EQ(entries[2].kind, Kind::compressed);
-  EXPECT_EQ(entries[2].off_by, 0U);
-  EXPECT_EQ(entries[3].off_by, 0U);
-  EXPECT_NE(check_alignment(path, 1U << 20U)[3].off_by, 0U);
-  EXPECT_EQ(check_alignment(path, 1)[1].off_by, 0U);
-}
-
-TEST(CheckAlignment, RequiresAPowerOfTwo) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("in", smallest_archive().bytes);
-  for (const std::uint64_t alignment : {0U, 3U, 96U}) {
-    EXPECT_EQ(code_of([&] { return check_alignment(path, alignment); }), Code::usage_argument);
-  }
-}
-
-TEST(CheckAlignment, ABrokenZipIsRefusedWithItsPath) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("in", "no zip");
-  expect_error(error_if_any([&] { return check_alignment(path, 64); }), {.code = Code::zip_end_missing, .path = path});
 }
 
 }  // namespace

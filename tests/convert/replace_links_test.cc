@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "convert/checksum.h"
 #include "convert/replacing.h"
@@ -39,22 +38,6 @@ TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
       {with(linked_floats("a", 300, "a"), sum), linked_floats("b", 300, "b"), part(), linked_floats("d", 300, "b")});
   onnxar::replace(archive_, write(model), unsynced_edit());
   EXPECT_EQ(now(), append_edit(before_, expected.view()).bytes);
-}
-
-TEST_F(ReplaceTest, ChecksumsThatStayAreThoseOfTheirEntries) {
-  const Message wrong = model_of({linked_floats("a", 300, "a").external_data("checksum", std::string(40, 'a'))});
-  const Error error = expect_refused(wrong, Code::onnx_external_checksum);
-  EXPECT_THAT(error.what(), HasSubstr("\"a\""));
-  onnxar::replace(archive_, write(wrong), unsynced_edit(), {.verify_data = false});
-  EXPECT_EQ(now(), append_edit(before_, wrong.view()).bytes);
-}
-
-// Summing would read all weights again with every new model.
-TEST_F(ReplaceTest, KeepsAChecksumOfTheOldModel) {
-  const Message stated = model_of({linked_floats("a", 300, "a").external_data("checksum", std::string(40, 'a'))});
-  start_with(archive_of(stated, {zip_entry("a", pattern(1200, 1))}));
-  onnxar::replace(archive_, write(stated), unsynced_edit());
-  EXPECT_EQ(now(), append_edit(before_, stated.view()).bytes);
 }
 
 TEST_F(ReplaceTest, AGraphCannotBeChosenInAModelThatHasNone) {

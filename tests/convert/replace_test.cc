@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "convert/replacing.h"
@@ -257,34 +256,6 @@ TEST_F(ReplaceTest, WarnsOfMissingDataAtItsPlaceInTheNewModel) {
   const ReplaceReport report = onnxar::replace(archive_, write(proto), unsynced_edit());
   ASSERT_THAT(ids_of(report.remarks), ElementsAre("warning onnx.tensor.no_data"));
   EXPECT_EQ(report.remarks[0].place.offset, place_in(proto.view(), open));
-}
-
-TEST_F(ReplaceTest, AnEntryThatWouldMoveIsNamed) {
-  start_with(
-      archive_of(model_of({linked_floats("a", 300, "a")}),
-                 {zip_entry("a", pattern(1200, 1)), zip_entry("t.json", blob("{}")), zip_entry("c", pattern(4))}));
-  ReplaceOptions options = unsynced_edit();
-  options.remove = {"t.json"};
-  const Error error =
-      error_of([&] { onnxar::replace(archive_, write(model_of({linked_floats("c", 1, "c")})), options); });
-  expect_error(error, Code::usage_argument, "c", std::nullopt);
-  EXPECT_EQ(error.path(), archive_);
-}
-
-TEST_F(ReplaceTest, GraphsThatCannotBeReadAreRemovedTogether) {
-  start_with(archive_of(model_of({linked_floats("a", 300, "a")}),
-                        {zip_entry("a", pattern(1200, 1)), zip_entry("g.onnx", blob("\x3a\x7f")),
-                         zip_entry("h.onnx", blob("\x3a\x7f"))}));
-  ReplaceOptions options = unsynced_edit();
-  for (const bool dry : {true, false}) {
-    options.output.dry_run = dry;
-    options.remove = {"h.onnx"};
-    EXPECT_EQ(error_of([&] { onnxar::replace(archive_, options); }).code(), Code::usage_argument);
-    EXPECT_EQ(now(), before_.bytes);
-    options.remove = {"h.onnx", "g.onnx"};
-    EXPECT_NO_THROW(onnxar::replace(archive_, options));
-  }
-  EXPECT_EQ(Archive::open(archive_).size(), 2U);
 }
 
 TEST_F(ReplaceTest, RefusesEditPreparedFromAnotherState) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "inspect/inspecting.h"
 #include "inspect/inspection.h"
 #include "model/front_end.h"
 #include "onnxar/convert.h"
@@ -13,66 +14,13 @@
 namespace onnxar::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-class InspectTest : public ::testing::Test {
- protected:
-  [[nodiscard]] Inspection inspected(const Message& model, bool nodes = false) {
-    return onnxar::show(folder_.write_file("m", model.view()), {.nodes = nodes, .files = true});
-  }
-
-  TempDir folder_;
-};
-
-Message weight(std::string_view name, const Dims& dims) {
-  std::int64_t size = 4;
-  for (const std::int64_t dim : dims) size *= dim;
-  return tensor(name, dtype::float32, dims).raw_data(Blob(static_cast<std::size_t>(size)));
-}
-
-Message graph_of(const Messages& nodes, const Messages& initializers = {}, const Messages& inputs = {}) {
-  return model({.graph = graph({.nodes = nodes, .initializers = initializers, .inputs = inputs})});
-}
 
 TEST(OpName, OmitsDefaultDomain) {
   EXPECT_EQ(op_name("com.example", "Attention"), "com.example.Attention");
   EXPECT_EQ(op_name("", "Add"), "Add");
   EXPECT_EQ(op_name("ai.onnx", "Add"), "Add");
-}
-
-TEST_F(InspectTest, TensorsAreAddedUpByTypeAndSite) {
-  const Message constant_node = constant("c", tensor("", dtype::uint8, {7}).raw_data(Blob(7)));
-  const Inspection found = inspected(graph_of({constant_node}, {weight("w", {3, 5}), weight("v", {2})}));
-  EXPECT_EQ(found.tensors.tensors, 3U);
-  EXPECT_EQ(found.tensors.bytes, 75U);
-  EXPECT_EQ(found.parameters, 24U);
-  ASSERT_THAT(found.by_type, SizeIs(2));
-  EXPECT_EQ(found.by_type[0].first, DataType::float32);
-  EXPECT_EQ(found.by_type[0].second.elements, 17U);
-  ASSERT_THAT(found.by_site, SizeIs(2));
-  EXPECT_EQ(found.by_site[1].first, "attribute");
-  EXPECT_EQ(found.largest.front().tensor.name, "w");
-}
-
-TEST_F(InspectTest, CountsConstantsAsParameters) {
-  const Message value = weight("", {10});
-  const Message other = node("Scan", {}, {"s"}, {attribute_t("value", value)});
-  EXPECT_EQ(inspected(graph_of({constant("c", value), other})).parameters, 10U);
-  const Message norm = node("BatchNormalization", {"x", "s", "b", "mean", "variance"}, {"y"});
-  const Inspection found = inspected(graph_of({constant("mean", value), norm}, {weight("variance", {10})}));
-  EXPECT_EQ(found.parameters, 0U);
-  EXPECT_EQ(found.statistics, 20U);
-}
-
-TEST_F(InspectTest, TheTenLargestTensorsAreListed) {
-  Messages weights;
-  for (std::int64_t size = 1; size <= 12; ++size) weights.push_back(weight("w" + std::to_string(size), {size}));
-  const Inspection found = inspected(graph_of({}, weights));
-  ASSERT_THAT(found.largest, SizeIs(10));
-  EXPECT_EQ(found.largest.front().tensor.name, "w12");
-  EXPECT_EQ(found.largest.back().tensor.name, "w3");
 }
 
 TEST_F(InspectTest, CountsMultiplyAddsAndDepthOfAProduct) {

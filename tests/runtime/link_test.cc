@@ -174,45 +174,12 @@ TEST_F(LinkTest, BrokenArchivesAndModelsAreRefused) {
   EXPECT_EQ(code_of([&] { make_link(archive_); }), Code::zip_data_crc);
 }
 
-// --- Prepacked weights -----------------------------------------------------------------------------------------------
-
-// In the link, their offsets count from the start of the file.
-TEST_F(LinkTest, KeepsPrepackedWeightsOnlyIfRequested) {
-  const Message before = linked_floats("w", 100, "w", 400)
-                             .external_data("prepacked_0", "MatMul+7|0;80;0|80;16;x")
-                             .external_data("prepacked_1", "Gemm+8|1199;1;0")
-                             .external_data("other", "1");
-  start_with(archive_of(model_of({before}), {zip_entry("a", pattern(70, 1)), zip_entry("w", pattern(1200, 5))}));
-  const std::uint64_t begin = offset_of("w");
-  const auto after = [&] { return linked_floats("w", 100, "x.onnxar", begin + 400); };
-  EXPECT_EQ(make_link(archive_).model, model_with({after()}, marker_of(built_)).view());
-  const auto at = [&](std::uint64_t offset) { return std::to_string(begin + offset); };
-  EXPECT_EQ(make_link(archive_, {}, LinkForm::prepacked).model,
-            model_with({after()
-                            .external_data("prepacked_0", "MatMul+7|" + at(0) + ";80;0|" + at(80) + ";16;x")
-                            .external_data("prepacked_1", "Gemm+8|" + at(1199) + ";1;0")},
-                       {})
-                .view());
-}
-
 TEST_F(LinkTest, UnmarkedFormDoesNotNameTheState) {
   start_with(archive_of(model_with({linked_floats("w", 300, "w").external_data("prepacked_0", "M+1|0;1;0")},
                                    {string_entry("author", "me"), string_entry(size_key, "1")}),
                         {zip_entry("w", pattern(1200, 5))}));
   EXPECT_EQ(make_link(archive_, {}, LinkForm::unmarked).model,
             model_with({linked_floats("w", 300, "x.onnxar", offset_of("w"))}, {string_entry("author", "me")}).view());
-}
-
-TEST_F(LinkTest, PrepackedWeightsOutsideTheEntryAreRefused) {
-  for (const std::string value : {"M+1|1;1200;0", "M+1|1200;1;0", "M+1|18446744073709551615;2;0", "M+1|-1;2;0",
-                                  "M+1|0;80;0|0x1;2;0", "M+1|;;", "M+1|1", "M+1||0;1;0"}) {
-    const Message tensor = linked_floats("w", 300, "w").external_data("prepacked_0", value);
-    start_with(archive_of(model_of({tensor}), {zip_entry("w", pattern(1200, 5))}));
-    const auto error = error_of([&] { make_link(archive_, {}, LinkForm::prepacked); });
-    EXPECT_EQ(id(error.code()), "onnx.external_data.out_of_range") << value;
-    EXPECT_THAT(error.what(), HasSubstr("prepacked"));
-    EXPECT_EQ(make_link(archive_).tensors, 1U);
-  }
 }
 
 // --- Files -----------------------------------------------------------------------------------------------------------

@@ -78,4 +78,42 @@ class StoredModelTest : public ::testing::Test {
   Message optimised_ = with_ends({linked_floats("w", 300, "data", 400).external_data("prepacked_0", "MatMul|0;400;9")});
 };
 
+/// Before it is over, nothing is remembered of a file.
+inline constexpr std::chrono::milliseconds after_a_tick(2100);
+
+/// A stored model in folders that only its user can change.
+class OwnStoredModelTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_ / "a/b");
+    folder_.write_file("x.onnxar", archive_of(model_of({floats("w", 2)})).bytes);
+    StoredModel model = opened();
+    write_file(model.prepare(), model_of({floats("w", 2)}).view());
+    model.store();
+  }
+  [[nodiscard]] StoredModel opened() const { return StoredModel::open(file_, {folder_ / "x.onnxar"}); }
+  [[nodiscard]] std::optional<Code> refusal() const {
+    return code_of([&] { return opened().prepare(); });
+  }
+  [[nodiscard]] StoredModel stored_anew() const {
+    std::filesystem::remove(file_);
+    StoredModel model = opened();
+    write_file(model.prepare(), model_of({floats("w", 2)}).view());
+    model.store();
+    return model;
+  }
+  void expect_refused(const std::filesystem::path& path, std::filesystem::perms more) const {
+    ASSERT_TRUE(opened().is_stored());
+    std::filesystem::permissions(path, more, std::filesystem::perm_options::add);
+    StoredModel model = opened();
+    EXPECT_FALSE(model.is_stored()) << path;
+    expect_error(error_if_any([&] { return model.prepare(); }),
+                 {.code = Code::io_permission, .path = std::filesystem::canonical(path)});
+    std::filesystem::permissions(path, more, std::filesystem::perm_options::remove);
+  }
+
+  TempDir folder_;
+  std::filesystem::path file_ = folder_ / "a/b/stored";
+};
+
 }  // namespace onnxar::testing

@@ -1,4 +1,6 @@
 // The description in a `.npy`: every character where NumPy's form breaks off, and every type of an element.
+#include "model/npy.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,7 +10,6 @@
 #include <utility>
 
 #include "convert/numpy_format.h"
-#include "model/npy.h"
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 

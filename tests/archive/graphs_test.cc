@@ -1,4 +1,4 @@
-// Further graphs of an archive: which proofs writers make, what saving keeps, and which entries an editor removes.
+// Further graphs of an archive: their names, which proofs writers make, and which entries an editor removes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "archive/opened.h"
-#include "base/sha1.h"
+#include "archive/several_graphs.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
-#include "onnxar/model_stream.h"
 #include "onnxar/tensors.h"
 #include "support/refusal.h"
 #include "support/samples.h"
@@ -21,37 +20,6 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-constexpr std::size_t graph_weight = 300;
-
-Message named_weight(const std::string& name) { return linked_floats(name, graph_weight, name); }
-
-/// An archive with the weight `w`, and these entries after it.
-Built with_w(const Message& model, std::vector<ZipEntry> entries) {
-  entries.insert(entries.begin(), zip_entry("w", pattern(4 * graph_weight, 1)));
-  return archive_of(model, std::move(entries));
-}
-
-class GraphsTest : public ::testing::Test {
- protected:
-  /// An archive in which model and graph share `w`, only the graph uses `v`, and a side file follows.
-  std::filesystem::path several() {
-    const Message graph = model_of({named_weight("w"), named_weight("v")});
-    const Built built =
-        with_w(model_of({named_weight("w")}), {zip_entry("v", pattern(4 * graph_weight, 2)),
-                                               zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())});
-    return folder_.write_file("several", built.bytes);
-  }
-
-  static EditOptions unsynced() { return {.output = {.sync = false}}; }
-
-  ArchiveWriter writer() { return ArchiveWriter::create(folder_ / "written", {.output = {.sync = false}}); }
-
-  void expect_good(const std::filesystem::path& path) { EXPECT_TRUE(passed(check(path, {.data = true}))); }
-
-  TempDir folder_;
-};
 
 std::vector<EntryKind> kinds_of(const Archive& archive) {
   std::vector<EntryKind> kinds;
@@ -148,20 +116,6 @@ TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
 }
 
-TEST_F(GraphsTest, AdvisesSideFileOnlyIfFileIsNotAGraph) {
-  const auto error_of_packing = [this](ZipEntry entry) {
-    const std::filesystem::path path = folder_.write_file("a", with_w(model_of({}), {std::move(entry)}).bytes);
-    return error_of([&] { pack(path, folder_ / "packed", saved_as(Format::archive)); });
-  };
-  expect_error(error_of_packing(zip_entry("b.onnx", blob("side"))),
-               {.code = Code::wire_type, .entry = "b.onnx", .hint = Hint::repack_side_file});
-  ZipEntry damaged = zip_entry("b.onnx", model_of({}).view());
-  damaged.in_both([](auto& header) { header.crc = 1; });
-  const Error error = error_of_packing(damaged);
-  expect_error(error, {.code = Code::zip_data_crc, .entry = "b.onnx"});
-  EXPECT_NE(error.advice().hint, Hint::repack_side_file);
-}
-
 TEST_F(GraphsTest, WriterAddsAGraphByItsName) {
   const Message graph = model_of({named_weight("w")});
   {
@@ -203,30 +157,6 @@ TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
     archive.finish(model_b.view());
   });
   EXPECT_EQ(error.code(), Code::archive_graph_name);
-}
-
-SaveOptions in_place_of(const std::filesystem::path& path) {
-  SaveOptions save = saved_as(Format::archive, over_existing);
-  save.side_files_of = path;
-  return save;
-}
-
-TEST_F(GraphsTest, SavingAnotherModelKeepsGraphsAndWeights) {
-  const std::filesystem::path path = several();
-  const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
-  EXPECT_EQ(ModelWriter().save(other.view(), path, in_place_of(path)).graphs, 1U);
-  const Archive archive = Archive::open(path);
-  // `w` exists already: it is not written again, and keeps its key.
-  EXPECT_THAT(names_in(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
-  expect_good(path);
-  EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
-}
-
-TEST_F(GraphsTest, KeyOfNewTensorDiffersFromKeptWeights) {
-  const std::filesystem::path path = several();
-  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, in_place_of(path)));
-  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
-  expect_good(path);
 }
 
 TEST_F(GraphsTest, EditorReplacesASideFileAndWhatFollows) {
@@ -307,37 +237,6 @@ TEST_F(GraphsTest, NeverReplacesModelThatAGraphNames) {
   const Blob same_crc = with_the_same_crc(old, old.size() - 100);
   ASSERT_NE(same_crc, old);
   EXPECT_EQ(refusal([&] { ArchiveEditor::open(path, unsynced()).commit(same_crc); }), refused);
-}
-
-TEST_F(GraphsTest, RejectsSideGraphWhoseDataEntryIsOverridden) {
-  const Message named = model_of({named_weight("w")});
-  const Message naming = model_of({linked_floats("g", 1, "b.onnx")});
-  const Built built = with_w(model_of({}), {zip_entry("b.onnx", named.view()), zip_entry("c.onnx", naming.view())});
-  const std::filesystem::path path = folder_.write_file("naming", built.bytes);
-  SaveOptions save = saved_as(Format::archive);
-  save.side_files_of = path;
-  save.add = {{"b.onnx", folder_.write_file("other", model_of({}).view())}};
-  expect_error(error_of([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); }),
-               {.code = Code::onnx_external_missing, .entry = "b.onnx"});
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
-}
-
-TEST_F(GraphsTest, ChecksumsOfAGraphAreComparedAndReported) {
-  const auto found_with = [this](const std::string& checksum) {
-    const Message graph = model_of({linked_floats("w", graph_weight, "w").external_data("checksum", checksum)});
-    const Built built = with_w(model_of({named_weight("w")}), {zip_entry("b.onnx", graph.view())});
-    const std::filesystem::path path = folder_.write_file("sums", built.bytes);
-    std::vector<std::pair<Severity, std::string>> found;
-    for (const Finding& finding : check(path, {.data = true})) {
-      if (finding.code == Code::onnx_external_checksum) found.emplace_back(finding.severity, finding.place.entry);
-    }
-    return found;
-  };
-  base::Sha1 sum;
-  sum.update(pattern(4 * graph_weight, 1));
-  EXPECT_THAT(found_with(std::move(sum).hex()), IsEmpty());
-  EXPECT_THAT(found_with(std::string(40, 'a')), ElementsAre(std::pair(Severity::error, "b.onnx")));
-  EXPECT_THAT(found_with("sha1"), ElementsAre(std::pair(Severity::warning, "b.onnx")));
 }
 
 TEST_F(GraphsTest, EveryEditOfARunCanBeUndone) {

@@ -1,10 +1,11 @@
 // Data files are opened only in the model's folder, and each is mapped once.
+#include "convert/external_files.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
-#include "convert/external_files.h"
 #include "convert/open.h"
 #include "support/samples.h"
 #include "support/special_files.h"

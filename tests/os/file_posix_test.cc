@@ -1,15 +1,11 @@
-// What only POSIX systems have: numbers of errors, pipes, interrupted calls, modes, whom to trust in shared folders.
+// Files on POSIX systems: pipes, calls that are interrupted, and modes.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "onnxar/bytes.h"
-#include "os/error.h"
 #include "os/file.h"
 #include "os/folder.h"
-#include "os/posix/native.h"
 #include "support/system_calls.h"
 #include "support/temp_dir.h"
 
@@ -20,38 +16,12 @@ namespace fs = std::filesystem;
 using os::Access;
 using os::File;
 using os::FileKind;
-using os::Reason;
 
 File opened_at(const fs::path& path, Access access = Access::read) {
   std::error_code failed;
   File file = os::open(path, access, failed);
   EXPECT_EQ(file.valid(), !failed) << failed.message();
   return file;
-}
-
-TEST(PosixReason, MapsEachNumberThatCallersDistinguish) {
-  const std::pair<int, Reason> reasons[] = {
-      {0, Reason::none},
-      {ENOENT, Reason::not_found},
-      {ENOTDIR, Reason::not_found},
-      {EEXIST, Reason::exists},
-      {EACCES, Reason::permission},
-      {EPERM, Reason::permission},
-      {EROFS, Reason::permission},
-      {ENOSPC, Reason::disk_full},
-      {EDQUOT, Reason::disk_full},
-      {EISDIR, Reason::is_folder},
-      {EXDEV, Reason::outside},
-      {ELOOP, Reason::too_many_links},
-      {EFBIG, Reason::too_large},
-      {EFAULT, Reason::unreadable_bytes},
-      {ENOSYS, Reason::unsupported},
-      {EOPNOTSUPP, Reason::unsupported},
-      {EIO, Reason::other},
-  };
-  for (const auto& [number, reason] : reasons) {
-    EXPECT_EQ(os::reason_of(os::error_of(number)), reason) << number;
-  }
 }
 
 TEST(Open, DoesNotWaitForTheOtherEndOfAPipe) {
@@ -87,17 +57,6 @@ TEST(KeepMode, DropsSetIds) {
     EXPECT_FALSE(os::keep_mode(file, folder, name));
     EXPECT_EQ(fs::status(root / "new").permissions(), fs::perms(0751U)) << name;
   }
-}
-
-// We trust our own links and those of the folder's owner.
-TEST(LinkTrust, FollowsOnlyTrustedLinksInWorldWritableFolder) {
-  constexpr std::uint32_t sticky = 01777, ours = 1000, owner = 2000, stranger = 3000;
-  EXPECT_TRUE(os::is_trusted_link(sticky, owner, ours, ours));
-  EXPECT_TRUE(os::is_trusted_link(sticky, owner, owner, ours));
-  EXPECT_FALSE(os::is_trusted_link(sticky, owner, stranger, ours));
-  EXPECT_FALSE(os::is_trusted_link(sticky, owner, stranger, 0));
-  EXPECT_TRUE(os::is_trusted_link(0777, owner, stranger, ours));
-  EXPECT_TRUE(os::is_trusted_link(01775, owner, stranger, ours));
 }
 
 }  // namespace

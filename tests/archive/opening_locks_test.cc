@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <thread>
 
@@ -21,7 +20,6 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using Waiter = std::function<os::File(const fs::path&)>;
 
 class WaitingForLocks : public ::testing::TestWithParam<os::File (*)(const fs::path&)> {
  protected:
@@ -46,12 +44,6 @@ TEST_P(WaitingForLocks, GiveUpAfterASecond) {
   const os::File held = base::open_file(path_, os::Access::read_and_write);
   ASSERT_EQ(os::try_lock(held, os::Lock::exclusive), os::Locking::done);
   EXPECT_EQ(code_of([this] { return GetParam()(path_).valid(); }), Code::archive_busy);
-}
-
-TEST(LockForReplacing, DoesNotLockAMissingFile) {
-  const TempDir folder;
-  EXPECT_FALSE(base::lock_for_replacing(folder / "none").valid());
-  EXPECT_FALSE(base::lock_for_replacing(folder.path()).valid());
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// What only Windows has: its numbers of errors, names that no file can have, and the byte that is locked.
+// What only Windows has: names that no file can have, long paths, and the byte that is locked.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "os/error.h"
 #include "os/file.h"
 #include "os/names.h"
 #include "os/windows/native.h"
@@ -11,28 +10,6 @@
 
 namespace onnxar::os {
 namespace {
-
-TEST(WindowsReason, MapsEachNumberThatCallersDistinguish) {
-  const std::pair<DWORD, Reason> reasons[] = {
-      {NO_ERROR, Reason::none},
-      {ERROR_FILE_NOT_FOUND, Reason::not_found},
-      {ERROR_PATH_NOT_FOUND, Reason::not_found},
-      {ERROR_ALREADY_EXISTS, Reason::exists},
-      {ERROR_FILE_EXISTS, Reason::exists},
-      {ERROR_ACCESS_DENIED, Reason::permission},
-      {ERROR_SHARING_VIOLATION, Reason::permission},
-      {ERROR_DISK_FULL, Reason::disk_full},
-      {ERROR_NOT_SAME_DEVICE, Reason::outside},
-      {ERROR_INVALID_NAME, Reason::bad_name},
-      {ERROR_FILENAME_EXCED_RANGE, Reason::bad_name},
-      {ERROR_USER_MAPPED_FILE, Reason::mapped},
-      {ERROR_FILE_TOO_LARGE, Reason::too_large},
-      {ERROR_NOACCESS, Reason::unreadable_bytes},
-      {ERROR_NOT_SUPPORTED, Reason::unsupported},
-      {ERROR_IO_DEVICE, Reason::other},
-  };
-  for (const auto& [number, reason] : reasons) EXPECT_EQ(reason_of(error_of(number)), reason) << number;
-}
 
 TEST(PlainNames, AreNoDevicesNoStreamsAndKeepTheirEnd) {
   for (const wchar_t* name :
@@ -51,13 +28,6 @@ TEST(LongPath, IsAbsoluteAndHasThePrefix) {
   EXPECT_EQ(long_path(LR"(C:\a\..\b/c)"), LR"(\\?\C:\b\c)");
   EXPECT_EQ(long_path(LR"(\\server\share\a)"), LR"(\\?\UNC\server\share\a)");
   EXPECT_EQ(long_path(LR"(\\?\C:\a)"), LR"(\\?\C:\a)");
-}
-
-TEST(Names, AreUtf8AsTextAndUtf16AsPaths) {
-  EXPECT_EQ(path_of("a\xc3\xa4\xf0\x9f\x98\x80").native(), L"a\u00e4\U0001F600");
-  EXPECT_EQ(text_of(path_of("a\xc3\xa4\xf0\x9f\x98\x80")), "a\xc3\xa4\xf0\x9f\x98\x80");
-  EXPECT_EQ(path_of("a\xff").native(), L"a\uFFFD");
-  EXPECT_EQ(slashed_text_of(LR"(a\b)"), "a/b");
 }
 
 OVERLAPPED byte_at(std::uint64_t offset) {

@@ -1,4 +1,6 @@
 // Every kind of source gives the same model through one interface.
+#include "convert/open.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "base/file_origin.h"
-#include "convert/open.h"
 #include "onnxar/link.h"
 #include "support/refusal.h"
 #include "support/samples.h"

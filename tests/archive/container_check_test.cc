@@ -1,5 +1,7 @@
 // The container's part of `check`: what it finds beyond what opening proves. The vectors of spec/vectors show each
 // fault.
+#include "archive/container_check.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +12,6 @@
 
 #include "archive/access.h"
 #include "archive/allocations.h"
-#include "archive/container_check.h"
 #include "archive/opened.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"

@@ -14,7 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 Message large_and_small() { return model_of({floats("large", 512, 1), floats("small", 3, 2), floats("more", 300, 3)}); }
 
@@ -103,23 +102,6 @@ TEST_F(TextTest, NumbersAreRealInFourFieldsOfTheSchema) {
   }
   EXPECT_THAT(real, ElementsAre("AttributeProto.f", "AttributeProto.floats", "TensorProto.float_data",
                                 "TensorProto.double_data"));
-}
-
-TEST_F(TextTest, ASyntaxErrorNamesItsPlaceAndTheFile) {
-  const auto path = folder_.write_file("t", "ir_version: 8\ngraph {\n  node { op_type: Relu }\n}\n");
-  const Error error = error_of([&] { static_cast<void>(Model::load(path)); });
-  EXPECT_EQ(error.code(), Code::onnx_text_syntax);
-  EXPECT_EQ(error.path(), path);
-  EXPECT_THAT(error.message(), StartsWith("line 3, column 19: "));
-  EXPECT_EQ(error.offset(), std::nullopt);
-}
-
-TEST_F(TextTest, AFaultOfAModelThatWasTextHasNoPlaceInTheFile) {
-  const auto path = folder_.write_file("t", "graph { initializer { name: 'w' dims: 9 data_type: 1 raw_data: '12' } }");
-  const Error error = error_of([&] { static_cast<void>(Model::load(path)); });
-  EXPECT_EQ(error.code(), Code::onnx_tensor_length);
-  EXPECT_EQ(error.offset(), std::nullopt);
-  EXPECT_EQ(error.path(), path);
 }
 
 TEST_F(TextTest, ModelsWhoseDataWasNotLoadedAreNoText) {

@@ -88,14 +88,14 @@ void expect_right_bytes(const Model& model) {
   }
 }
 
-ByteSpan copy_of(ByteSpan span) { return span; }
+ByteSpan passed_on(ByteSpan span) { return span; }
 
 void expect_owned(const Model& model) {
   for (const int i : {0, 1}) {
     const ByteSpan& span = model.span(initializer(model, i));
     EXPECT_TRUE(span.owned());
     EXPECT_EQ(span.owner(), nullptr);
-    const ByteSpan copy = copy_of(span);
+    const ByteSpan copy = passed_on(span);
     EXPECT_TRUE(copy.owned());
     EXPECT_NE(copy.bytes().data(), span.bytes().data()) << "copying an owned span copies its bytes";
     EXPECT_EQ(model.payload(initializer(model, i)).size(), span.size());
@@ -111,7 +111,7 @@ void expect_borrowed(const Model& model, Owner owner) {
     const ByteSpan& span = model.span(initializer(model, i));
     EXPECT_FALSE(span.owned());
     EXPECT_EQ(span.owner() != nullptr, owner == Owner::shared);
-    const ByteSpan copy = copy_of(span);
+    const ByteSpan copy = passed_on(span);
     EXPECT_EQ(copy.bytes().data(), span.bytes().data());
     const ByteSpan share = model.payload(initializer(model, i));
     EXPECT_EQ(share.bytes().data(), span.bytes().data());
