@@ -17,7 +17,7 @@
 #include "model/front_end.h"
 #include "model/message_difference.h"
 #include "model/messages.h"
-#include "model/model.h"
+#include "model/payload_table.h"
 #include "model/side_file_difference.h"
 
 namespace onnxar {
