@@ -34,6 +34,14 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
 
 Model Model::load(Bytes bytes, const LoadOptions& options) { return load(bytes, nullptr, options); }
 
+Model Model::load_temporary(Bytes bytes, const LoadOptions& options) {
+  if (options.no_copy.value_or(false)) {
+    throw Error(Code::usage_argument,
+                "payloads cannot stay in the bytes of a temporary (no_copy); keep the bytes, or pass an owner of them");
+  }
+  return load(bytes, options);
+}
+
 Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
   const LoadOptions with_text = with_text_parser(options);

@@ -11,6 +11,7 @@
 #include "onnxar/archive.h"
 #include "support/mappings.h"
 #include "support/model_samples.h"
+#include "support/refusal.h"
 
 namespace onnxar::testing {
 namespace {
@@ -245,6 +246,13 @@ TEST_P(LoadingBytesTest, AModelOfBytesIsSavedWhenTheyAreGone) {
     model.save(folder_ / "out", saved_as(format, over_existing));
     expect_right_bytes(Model::load(folder_ / "out"));
   }
+}
+
+TEST(LoadingBytes, NeverBorrowsFromATemporary) {
+  const Blob bytes = model_of({floats("w", 300)}).view();
+  EXPECT_EQ(code_of([&] { Model::load(Blob(bytes), with_no_copy(true)); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { Model::load(Blob(bytes), with_no_copy(false)); }), std::nullopt);
+  EXPECT_EQ(code_of([&] { Model::load(bytes, with_no_copy(true)); }), std::nullopt) << "the caller keeps them";
 }
 
 TEST(LoadingBytes, ExternalDataLiesInTheFolderThatIsNamed) {

@@ -13,6 +13,7 @@
 // Threads: const members of Model, and functions of a const Model, may be called concurrently.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -54,6 +55,12 @@ class Model {
   /// unless `options.no_copy` is true; then the caller keeps them alive and unchanged. Also throws
   /// onnx.external_data.missing if a folder is needed but not set.
   static Model load(Bytes bytes, const LoadOptions& options = {});
+  /// Copies the bytes of a temporary. Also throws usage.argument if `options.no_copy` is true: nothing keeps the bytes.
+  template <TemporaryContainer T>
+    requires std::convertible_to<T, Bytes>
+  static Model load(T&& bytes, const LoadOptions& options = {}) {
+    return load_temporary(bytes, options);
+  }
   /// Loads bytes that `owner` keeps alive as long as the model or any span needs them.
   static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
   template <TemporaryContainer T>
@@ -110,6 +117,7 @@ class Model {
   friend struct PayloadTable;
   struct Parts;
   explicit Model(detail::Owned<Parts> parts) noexcept;
+  static Model load_temporary(Bytes bytes, const LoadOptions& options);
 
   detail::Owned<Parts> parts_;
 };
