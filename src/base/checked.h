@@ -1,5 +1,5 @@
-// Checks arithmetic on numbers from files. Every sum and product of such numbers uses these functions, and so does
-// every 64-bit number that becomes a size in memory.
+// Checks arithmetic on numbers from files. Every sum and product of such numbers uses these functions, unless it cannot
+// wrap because both were compared with the file's size. So does every 64-bit number that becomes a size in memory.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Parameters whose argument is kept: the compiler refuses a temporary.
+// Makes the compiler refuse a temporary as the argument of a parameter that is kept.
 #pragma once
 
 #include <concepts>

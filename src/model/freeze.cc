@@ -1,4 +1,4 @@
-// Turns inputs of a model into initializers with given values.
+// Turns inputs of a model into initializers with given values, and prunes what its outputs do not need.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

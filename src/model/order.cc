@@ -105,13 +105,15 @@ NameViews names_before_nodes(const schema::GraphProto& graph) {
 Orders::Orders() : names_(std::make_unique<UsedNames>()) {}
 Orders::~Orders() = default;
 
-const Order& Orders::of(const schema::GraphProto& graph) {
+const Order& Orders::of(base::Kept<const schema::GraphProto> kept) {
+  const schema::GraphProto& graph = kept;
   const auto [order, added] = known_.try_emplace(&graph);
   if (added) order->second = order_of(graph.node(), *names_);
   return order->second;
 }
 
-std::vector<std::string> Orders::find_cycle(const Nodes& nodes, const std::string& site, std::size_t most) {
+std::vector<std::string> Orders::find_cycle(base::Kept<const Nodes> kept, const std::string& site, std::size_t most) {
+  const Nodes& nodes = kept;
   std::vector<std::string> cycle = cycle_of(nodes, *names_, site, most);
   for (int i = 0; i < nodes.size() && cycle.empty(); ++i) {
     for_each_subgraph(nodes[i], site_of_node(site, i), [&](const auto& graph, const auto& path) {

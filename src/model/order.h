@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "model/walk.h"
 #include "onnxar/onnx.pb.h"
@@ -70,11 +71,12 @@ class Orders {
   Orders& operator=(const Orders&) = delete;
   ~Orders();
 
-  const Order& of(const schema::GraphProto& graph);
+  /// Returns the order of a graph of the model.
+  const Order& of(base::Kept<const schema::GraphProto> kept);
 
   /// Returns the sites of at most `most` nodes on a cycle: in this list of nodes, else in one of their subgraphs. Empty
-  /// if no cycle exists. `site` is the site of the graph or function that has the nodes.
-  std::vector<std::string> find_cycle(const Nodes& nodes, const std::string& site, std::size_t most);
+  /// if no cycle exists. `site` is the site of the graph or function that has the nodes of the model.
+  std::vector<std::string> find_cycle(base::Kept<const Nodes> kept, const std::string& site, std::size_t most);
 
  private:
   std::unique_ptr<UsedNames> names_;

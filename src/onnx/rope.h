@@ -1,4 +1,4 @@
-// A sequence of bytes whose pieces lie elsewhere.
+// Holds a sequence of bytes whose pieces lie elsewhere.
 #pragma once
 
 #include <cstddef>

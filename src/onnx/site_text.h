@@ -1,4 +1,4 @@
-// The text of a site, which is a place in a model.
+// Writes the text of a site, which is a place in a model.
 #pragma once
 
 #include <cstddef>

@@ -238,6 +238,7 @@ void Directory::prove_regular(Bytes header, std::size_t index) const {
   } catch (const Error&) {
     return;  // the first use proves it again, and distinguishes a broken file from one that was changed
   }
+  // check_positions proved that the size is at most the limit, so the sum cannot wrap.
   if (local.data_offset + entry.size == limit_of(index)) keep(index, local);
 }
 

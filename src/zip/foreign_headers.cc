@@ -278,6 +278,7 @@ void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry) {
   if (!base::in_range(local.length, entry.stored_size, room.size())) {  // F27
     refuse(Code::zip_entry_bounds, concat("the entry's ", entry.stored_size, " bytes run into the directory"));
   }
+  // Neither sum can wrap: `room` has header and data.
   entry.data_offset = entry.header_offset + local.length;
   entry.end = entry.data_offset + entry.stored_size;
   if ((local.header->flags & flag_descriptor) != 0) {

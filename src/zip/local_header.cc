@@ -194,7 +194,7 @@ LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry, KnownZeros
   check_version(*local.header, refuse);
   const ExtraFields extra = read_extra_fields(local.extra, HeaderKind::local, refuse);
   const bool zip64 = check_sizes(*local.header, extra, entry, refuse);
-  const std::uint64_t data_offset = entry.header_offset + local.length;
+  const std::uint64_t data_offset = entry.header_offset + local.length;  // cannot wrap: the header lies in the file
   const std::uint64_t alignment = check_padding(extra, data_offset, entry, zeros, refuse);
   return {data_offset, alignment, zip64 && !needs_zip64_local(entry.size)};
 }

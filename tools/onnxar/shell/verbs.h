@@ -1,4 +1,4 @@
-// The verbs of the command line.
+// Declares the verbs of the command line, which add themselves to the parser.
 #pragma once
 
 #include <CLI/CLI.hpp>
