@@ -1,4 +1,4 @@
-"""Mutation testing of the rooms that read files: `run.py [ROOM...] [--again] [--sample N] [--jobs N] [--write]`.
+"""Mutation testing of the rooms that read files: `run.py [ROOM...] [--again] [--sample N] [--seed N] [--jobs N] [--write]`.
 
 Builds instrumented copies of the sources with their tests, notes which tests reach which site, and runs each mutant against
 them. A survivor fails the run, unless reasons.toml says why no test can notice it.
@@ -184,7 +184,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="ROOM", help="rooms to test; all by default")
     parser.add_argument("--again", action="store_true", help="only mutants that survived the last run without a reason")
-    parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, chosen at random; the same sources give the same ones")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, chosen at random; the same sources and seed give the same ones")
+    parser.add_argument("--seed", type=int, default=0, help="another number gives other mutants of --sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--write", action="store_true", help="write RESULTS.md from what is known of all rooms")
     arguments = parser.parse_args()
@@ -198,7 +199,7 @@ def main() -> int:
     rooms = arguments.rooms or ROOMS
     chosen = [site for site in made.sites if site.file.split("/")[0] in rooms]
     if arguments.sample is not None:
-        chosen = random.Random(0).sample(chosen, min(arguments.sample, len(chosen)))
+        chosen = random.Random(arguments.seed).sample(chosen, min(arguments.sample, len(chosen)))
     reasons = load(HERE / "reasons.toml")
     todo = [site for site in chosen if not (arguments.again and is_settled(site, known, reasons))]
     done = 0
