@@ -52,8 +52,8 @@ using base::concat;
 void prove_kept(const EditPlan& plan, Bytes model) {
   const Archive& archive = plan.archive();
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
-    const auto entry = archive.find(*site.tensor.external.location);
+    const auto location = site.tensor.linked_location();
+    const auto entry = location ? archive.find(*location) : std::nullopt;
     if (!entry || !plan.moves(entry->index)) return;
     throw Error(
         Code::usage_argument,

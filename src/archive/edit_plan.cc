@@ -123,8 +123,8 @@ std::map<std::string, std::string_view> EditPlan::hiding_names() const {
   for (const ArchiveEntry& graph : archive_.graphs()) {
     if (removed_[graph.index] || folder_of_name(graph.name).empty()) continue;
     walk_as_far_as_read(archive_, graph, [&](const onnx::TensorSite& site) {
-      if (site.tensor.is_external() && site.tensor.external.location)
-        names.try_emplace(name_beside(graph.name, *site.tensor.external.location), graph.name);
+      const auto location = site.tensor.linked_location();
+      if (location) names.try_emplace(name_beside(graph.name, *location), graph.name);
     });
   }
   return names;

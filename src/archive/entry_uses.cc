@@ -13,8 +13,9 @@
 namespace onnxar {
 
 void EntryUses::note(const onnx::TensorSite& site) {
-  if (!site.tensor.is_external() || !site.tensor.external.location) return;
-  if (const auto entry = archive_.find(*site.tensor.external.location)) named_[entry->index] = true;
+  const auto location = site.tensor.linked_location();
+  const auto entry = location ? archive_.find(*location) : std::nullopt;
+  if (entry) named_[entry->index] = true;
 }
 
 EntryKind EntryUses::kind_of(std::size_t index) const {

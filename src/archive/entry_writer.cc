@@ -150,8 +150,8 @@ void detail::EntryState::expect_weights_first() {
   if (names.size() == 1) return;
   std::vector<bool> is_weight(names.size());
   const auto note = [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
-    const auto place = places.find(*site.tensor.external.location);
+    const auto location = site.tensor.linked_location();
+    const auto place = location ? places.find(*location) : places.end();
     if (place != places.end()) is_weight[place->second] = true;
   };
   for (std::size_t i = *first_other_; i < writer().added(); ++i) {

@@ -38,8 +38,8 @@ zip::LocalEntry local_of(const Archive& archive, std::size_t index) {
 
 /// Adds a tensor of `graph` to the entry that has its data.
 void add_tensor(Listing& listing, const Archive& archive, std::string_view graph, const onnx::TensorSite& site) {
-  if (!site.tensor.is_external() || !site.tensor.external.location) return;
-  const auto entry = archive.find(*site.tensor.external.location);
+  const auto location = site.tensor.linked_location();
+  const auto entry = location ? archive.find(*location) : std::nullopt;
   // Ignores links that are broken or lead to the model: `check` reports them.
   if (!entry || entry->name == model_entry_name) return;
   ListedEntry& row = listing.entries[entry->index];
@@ -79,8 +79,8 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive) {
     });
   }
   std::vector<ArchiveEntry> entries;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    if (uses.is_named(i)) entries.push_back(archive.entry(i));
+  for (const ArchiveEntry& entry : archive.entries()) {
+    if (uses.is_named(entry.index)) entries.push_back(entry);
   }
   return entries;
 }

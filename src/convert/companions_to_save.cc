@@ -183,11 +183,11 @@ class Gathering {
     if (inputs.empty()) return;
     base::KeyedSet<std::string> seen;
     const auto note = [&](const onnx::TensorSite& site) {
-      if (!site.tensor.is_external() || !site.tensor.external.location) return;
-      if (!seen.emplace(*site.tensor.external.location).second) return;
+      const auto location = site.tensor.linked_location();
+      if (!location || !seen.emplace(*location).second) return;
       AddedLink link{added.name, {}};
       for (const Archive* input : inputs) {
-        if (const auto entry = input->find(*site.tensor.external.location)) link.meant.emplace_back(input, *entry);
+        if (const auto entry = input->find(*location)) link.meant.emplace_back(input, *entry);
       }
       if (!link.meant.empty()) companions_.added_links.push_back(std::move(link));
     };

@@ -74,7 +74,7 @@ class Selection {
   }
 
   [[nodiscard]] bool is_key(const onnx::TensorSite& site) const {
-    return archive_of(source_) != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
+    return archive_of(source_) != nullptr && site.tensor.linked_location() == which_;
   }
 
   /// Returns the tensors that have `which` as their name (initializers of the main graph, else others), else as their

@@ -28,8 +28,9 @@ std::vector<FileBeside> files_beside(const AddedFile& graph, Bytes bytes) {
   base::KeyedSet<std::string> seen;
   std::optional<ExternalFiles> files;
   const auto note = [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
-    std::string location(*site.tensor.external.location);
+    const auto linked = site.tensor.linked_location();
+    if (!linked) return;
+    std::string location(*linked);
     std::error_code failed;
     const std::filesystem::path path = folder / os::path_of(location);
     if (!seen.insert(location).second || location_fault(location)) return;

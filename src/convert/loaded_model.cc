@@ -38,8 +38,8 @@ Finding no_data(const onnx::TensorSite& site, const PlacesWithoutData& places) {
 }
 
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
-  if (!site.tensor.is_external() || !site.tensor.external.location) return nullptr;
-  return payload_at(*site.tensor.external.location);
+  const auto location = site.tensor.linked_location();
+  return location ? payload_at(*location) : nullptr;
 }
 
 const Payload* LoadedModel::payload_at(std::string_view location) const {

@@ -14,11 +14,15 @@ void NewSharing::note(const onnx::TensorSite& site, const onnx::ExternalLink& li
   names_[{link.location, std::to_string(link.offset)}].emplace(site.tensor.name);
 }
 
+std::optional<NewSharing::Range> NewSharing::range_of(const onnx::TensorView& tensor) {
+  const auto location = tensor.linked_location();
+  if (!location) return std::nullopt;
+  return Range(*location, tensor.external.offset.value_or("0"));
+}
+
 void NewSharing::note_all(Bytes graph) {
   onnx::walk_tensors(graph, [this](const onnx::TensorSite& site) {
-    const onnx::ExternalData& link = site.tensor.external;
-    if (!site.tensor.is_external() || !link.location) return;
-    names_[{std::string(*link.location), std::string(link.offset.value_or("0"))}].emplace(site.tensor.name);
+    if (const auto range = range_of(site.tensor)) names_[*range].emplace(site.tensor.name);
   });
 }
 
@@ -30,9 +34,8 @@ void NewSharing::warn(const Archive& archive, std::vector<Finding>& remarks) con
   if (before.empty()) return;
   for (const ArchiveEntry& graph : all_graphs(archive)) {
     walk_as_far_as_read(archive, graph, [&before](const onnx::TensorSite& site) {
-      const onnx::ExternalData& link = site.tensor.external;
-      if (!site.tensor.is_external() || !link.location) return;
-      const auto found = before.find({std::string(*link.location), std::string(link.offset.value_or("0"))});
+      const auto range = range_of(site.tensor);
+      const auto found = range ? before.find(*range) : before.end();
       if (found != before.end()) ++found->second;
     });
   }

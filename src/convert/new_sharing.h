@@ -33,6 +33,9 @@ class NewSharing {
  private:
   using Range = std::pair<std::string, std::string>;  // the entry and the offset, as in a link
 
+  /// Returns the range of a tensor with external data.
+  static std::optional<Range> range_of(const onnx::TensorView& tensor);
+
   std::map<Range, std::set<std::string>> names_;  // names of the tensors
 };
 

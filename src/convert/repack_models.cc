@@ -25,9 +25,10 @@ namespace {
 base::KeyedSet<std::string> linked_names(Bytes model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
-    names.emplace(*site.tensor.external.location);
-    names.insert(os::slashed_text_of(os::path_of(*site.tensor.external.location).lexically_normal()));
+    const auto location = site.tensor.linked_location();
+    if (!location) return;
+    names.emplace(*location);
+    names.insert(os::slashed_text_of(os::path_of(*location).lexically_normal()));
   };
   const auto in_model = [] { return base::Annotation{.place = Place{std::string(model_entry_name), std::nullopt}}; };
   base::annotated(in_model, [&] { onnx::walk_tensors(model, add); });

@@ -44,6 +44,10 @@ struct TensorView {
   ExternalData external;
 
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
+  /// Returns the location of external data. Absent if the data is in the model, whatever the pairs state.
+  [[nodiscard]] std::optional<std::string_view> linked_location() const noexcept {
+    return is_external() ? external.location : std::nullopt;
+  }
   [[nodiscard]] bool has_elements() const noexcept { return std::ranges::find(dims, 0) == dims.end(); }
   /// Returns the bytes that type and dimensions call for (M18). Absent for strings, and for elements of an unknown
   /// type.

@@ -92,9 +92,9 @@ bool is_link(ModelSource& source, States& archives) {
   const bool has_files = file != nullptr && file->files() != nullptr;
   bool linked = false;
   const auto look = [&](const onnx::TensorSite& site) {
-    if (!has_files || !site.tensor.is_external() || !site.tensor.external.location) return;
-    const std::string location(*site.tensor.external.location);
-    const Archive* const archive = file->linked_archive(location, site.tensor.range.begin);
+    const auto location = site.tensor.linked_location();
+    if (!has_files || !location) return;
+    const Archive* const archive = file->linked_archive(std::string(*location), site.tensor.range.begin);
     if (archive == nullptr) return;
     linked = true;
     archives.try_emplace(archive->path(), archive->path());

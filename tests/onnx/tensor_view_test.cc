@@ -63,6 +63,14 @@ TEST(TensorView, FieldsAreReadInAnyOrder) {
   }
 }
 
+TEST(TensorView, LinksOnlyToLocationOfExternalData) {
+  const TensorBuilder builder = tensor("w", dtype::uint8, {1}).external_data("location", "file");
+  EXPECT_EQ(ReadTensor(TensorBuilder(builder).data_location(1))->linked_location(), "file");
+  EXPECT_EQ(ReadTensor(TensorBuilder(builder).data_location(0))->linked_location(), std::nullopt);
+  EXPECT_EQ(ReadTensor(builder)->linked_location(), std::nullopt);
+  EXPECT_EQ(ReadTensor(tensor("w", dtype::uint8, {1}).data_location(1))->linked_location(), std::nullopt);
+}
+
 TEST(TensorView, TheLastOfAKindHolds) {
   const ReadTensor tensor(Message()
                               .varint(tensor_field::data_type, dtype::int8)
