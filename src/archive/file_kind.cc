@@ -118,11 +118,10 @@ Advice advice_by_directory(Bytes file, Hint of_model) {
 /// Returns the kind of a zip file. Recognises NumPy's and PyTorch's by the name of the first entry, which works for
 /// damaged files too; recognises others by the directory.
 Advice advice_on_zip(Bytes file, Hint of_model) {
-  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
   constexpr std::size_t name_length_at = 26;
-  if (begin.size() < zip::local_file_header_size) return {};
+  if (file.size() < zip::local_file_header_size) return {};
   const auto length = base::load<std::uint16_t>(file, name_length_at);
-  const std::string_view name = begin.substr(zip::local_file_header_size, length);
+  const std::string_view name = as_text(file).substr(zip::local_file_header_size, length);
   if (name.ends_with(".npy")) return {Hint::kind_weights, "a NumPy file of arrays (.npz)"};
   if (name.ends_with("/data.pkl")) {
     return other("a PyTorch checkpoint; export its model with `torch.onnx.export`");
@@ -199,7 +198,7 @@ Advice advice_on_other_kind(Bytes file) {
   std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
   if (Advice kind = kind_in(magics, begin); kind.hint != Hint::none) return kind;
   if (begin.starts_with(byte_order_mark)) begin.remove_prefix(byte_order_mark.size());
-  while (!begin.empty() && is_white_space(begin.front())) begin.remove_prefix(1);
+  begin = std::string_view(std::ranges::find_if_not(begin, is_white_space), begin.end());
   const bool is_object = begin.starts_with('{') && begin.find_first_not_of(" \t\r\n", 1) == begin.find('"');
   if (Advice kind = kind_in(text_magics, is_object ? "{\""sv : begin); kind.hint != Hint::none) return kind;
   if (is_text(file)) return other("text, but not a model in protobuf's text format");

@@ -95,12 +95,12 @@ void find_redefinitions(Bytes model, const Level& graph, const VisitRedefinition
 
 bool DuplicateNames::has(const TensorSite& site) {
   if (site.kind == SiteKind::sparse_indices) return false;  // they have no name of the graph's
-  // The innermost graph, function or node that holds the tensor decides.
+  // The innermost graph or node that holds the tensor decides.
   const auto is_holder = [](const Level& level) {
-    return level.message == Message::graph || level.message == Message::function || level.message == Message::node;
+    return level.message == Message::graph || level.message == Message::node;
   };
   const auto holder = std::find_if(site.levels.rbegin(), site.levels.rend(), is_holder);
-  if (holder == site.levels.rend() || holder->message == Message::function) return false;
+  if (holder == site.levels.rend()) return false;  // a default of a function's attribute
   const auto depth = static_cast<std::size_t>(site.levels.rend() - holder) - 1;
   if (known_.size() <= depth) known_.resize(depth + 1);  // before references into it are taken
   return holder->message == Message::node ? is_node_twice(site, depth)

@@ -2,6 +2,7 @@
 #include "onnx/rewrite.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/kept.h"
 #include "onnx/external_data.h"
@@ -80,16 +81,12 @@ class Rewriter {
 
   /// Returns the frame of the tensor. Frames that it shares with the last edited tensor are reused.
   Splice::Frame enter(std::span<const Level> levels) {
-    std::size_t depth = 0;
-    while (depth < entered_.size() && depth < levels.size() &&
-           entered_[depth].begin == levels[depth].field.whole.begin) {
-      ++depth;
-    }
-    entered_.resize(depth);
-    for (; depth < levels.size(); ++depth) {
+    const auto begin_of = [](const Level& level) { return level.field.whole.begin; };
+    const auto [end_of_shared, rest] = std::ranges::mismatch(entered_, levels, {}, &Entered::begin, begin_of);
+    entered_.erase(end_of_shared, entered_.end());
+    for (const Level& level : std::ranges::subrange(rest, levels.end())) {
       const Splice::Frame parent = entered_.empty() ? Splice::outermost : entered_.back().frame;
-      const Field& field = levels[depth].field;
-      entered_.push_back({field.whole.begin, splice_.enter(parent, field)});
+      entered_.push_back({begin_of(level), splice_.enter(parent, level.field)});
     }
     return entered_.back().frame;
   }

@@ -59,15 +59,13 @@ std::optional<std::size_t> find_path(Message parent, const Field& field) noexcep
 
 SiteKind kind_of(std::span<const Level> levels) {
   const auto is = [](Message message) { return [message](const Level& level) { return level.message == message; }; };
-  const Level& tensor = levels.back();
-  // Each tensor is in a message below the model, so it has a parent here.
-  const bool in_sparse = levels[levels.size() - 2].message == Message::sparse;
-  if (in_sparse && tensor.field.number == sparse_field::indices) return SiteKind::sparse_indices;
+  const std::string_view label = levels.back().label;
+  if (label == "indices") return SiteKind::sparse_indices;
   if (std::ranges::any_of(levels, is(Message::training))) return SiteKind::training;
   const auto is_default = [](const Level& level) { return level.label == "attribute_proto"; };
   if (std::ranges::any_of(levels, is_default)) return SiteKind::function_default;
-  if (in_sparse) return SiteKind::sparse_values;
-  return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
+  if (label == "values") return SiteKind::sparse_values;
+  return label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
 using VisitTensor = std::function<void(const TensorSite&)>;
@@ -141,15 +139,15 @@ bool TensorSite::is_in_subgraph() const noexcept {
 }
 
 bool TensorSite::is_main_initializer() const noexcept {
-  return kind == SiteKind::initializer && levels.size() == 2;  // graph, initializer
+  return levels.size() == 2;  // graph, initializer; other tensors are deeper
 }
 
 std::string_view TensorSite::constant_output() const noexcept {
-  if (kind != SiteKind::attribute || levels.size() < 3 || levels.back().repeated) return {};
+  if (kind != SiteKind::attribute || levels.back().repeated) return {};
   const Level& attribute = levels[levels.size() - 2];
   const Level& node = levels[levels.size() - 3];
   // A Constant node has one attribute. A crafted one may have a million: only the first is asked.
-  if (attribute.index != 0 || node.message != Message::node || !is_constant(model, node.field.value)) return {};
+  if (attribute.index != 0 || !is_constant(model, node.field.value)) return {};
   return string_in(model, node.field.value, node_field::output);
 }
 

@@ -85,18 +85,18 @@ void prove_raw_size(const TensorView& tensor) {
   refuse(Code::onnx_tensor_length, tensor, raw_size_text(tensor, expected));  // M18
 }
 
-/// Returns the number of values in the typed field. REQUIRES: its packed runs end with a whole value.
-std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t number) {
+/// Returns the number of values in typed fields. REQUIRES: packed runs end with a whole value.
+std::uint64_t count_values(Bytes model, const TensorView& tensor) {
   std::uint64_t count = 0;
   Cursor cursor(model, tensor.range);
   for (Field field; cursor.next(field);) {
-    if (field.number != number || !is_typed_data_field(field)) continue;
-    const bool is_run = field.type == Type::length_delimited && number != tensor_field::string_data;
+    if (!is_typed_data_field(field)) continue;
+    const bool is_run = field.type == Type::length_delimited && field.number != tensor_field::string_data;
     if (!is_run) {
       ++count;
-    } else if (number == tensor_field::float_data) {
+    } else if (field.number == tensor_field::float_data) {
       count += field.value.size() / sizeof(float);
-    } else if (number == tensor_field::double_data) {
+    } else if (field.number == tensor_field::double_data) {
       count += field.value.size() / sizeof(double);
     } else {  // only the last byte of a varint has its high bit clear, so counting these counts values
       count += static_cast<std::uint64_t>(std::ranges::count_if(
@@ -106,12 +106,12 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t 
   return count;
 }
 
-/// Returns the number of typed values of a tensor, and the number that type and dimensions call for. Empty for an
-/// unknown type.
+/// Returns the number of typed values of a tensor, and the number that type and dimensions call for. Empty without
+/// typed values, and for an unknown type. REQUIRES: only the field of the type has values.
 std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
   const auto own = typed_field_of(tensor.type);
-  if (!own) return std::nullopt;
-  const std::uint64_t held = count_values(model, tensor, own->number);
+  if (tensor.typed_fields == 0 || !own) return std::nullopt;
+  const std::uint64_t held = count_values(model, tensor);
   // Where a value is an element, payload_size of one byte per element returns the number of elements. An overflow means
   // more values than any tensor holds.
   const auto bytes = own->width == 0 ? payload_size(DataType::uint8, tensor.dims) : tensor.expected_size();
@@ -154,7 +154,6 @@ void prove_value_fields(const TensorView& tensor) {
 
 void prove_values(Bytes model, const TensorView& tensor) {
   prove_value_fields(tensor);
-  if (tensor.typed_fields == 0) return;
   const auto values = values_of(model, tensor);
   if (!values || values->held >= values->wanted) return;
   throw length_fault(concat(name_of(first_field(tensor)), " holds ", values->held, " values"), tensor.type,  // M18
@@ -162,7 +161,6 @@ void prove_values(Bytes model, const TensorView& tensor) {
 }
 
 std::optional<Surplus> surplus_values(Bytes model, const TensorView& tensor) {
-  if (tensor.typed_fields == 0) return std::nullopt;
   const auto values = values_of(model, tensor);
   return values && values->held > values->wanted ? values : std::nullopt;
 }

@@ -79,10 +79,12 @@ bool visit_runs(Bytes model, Range tensor, const Encoding& encoding, Visit visit
   return true;
 }
 
-/// True if no other typed field has values. If there are two, readers disagree on which one to use, so neither is
-/// converted.
-bool is_only_field(const TensorView& tensor, std::uint32_t number) {
-  return (tensor.typed_fields & ~(1U << number)) == 0;
+/// Returns the encoding of the tensor's type. Empty if another typed field has values: readers disagree on which one of
+/// two to use, so neither is converted.
+std::optional<Encoding> encoding_of(const TensorView& tensor) {
+  const auto encoding = encoding_of(tensor.type);
+  const bool is_only_field = encoding && (tensor.typed_fields & ~(1U << encoding->field)) == 0;
+  return is_only_field ? encoding : std::nullopt;
 }
 
 /// Decodes typed data while it is read, in pieces, so that the raw data is never in memory as a whole.
@@ -164,27 +166,26 @@ bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& enc
   std::uint64_t count = 0;
   bool in_range = true;
   const bool whole = visit_runs(model, tensor.range, encoding, [&](const Field& field) {
-    const bool packed_fixed = field.type == Type::length_delimited && encoding.type != Type::varint;
-    if (packed_fixed) {
+    if (encoding.type != Type::varint) {
       count += field.value.size() / encoding.width;  // every bit pattern is valid, so the values are not read
       return field.value.size() % encoding.width == 0;
     }
     source.each_value(field, [&](std::uint64_t value) {
       ++count;
       const auto number = static_cast<std::int64_t>(value);
-      in_range = in_range && (encoding.type != Type::varint || (number >= encoding.low && number <= encoding.high));
+      in_range = in_range && number >= encoding.low && number <= encoding.high;
     });
     return in_range;
   });
   return whole && count == source.values(tensor);
 }
 
-/// Returns the bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
+/// Returns the bytes of the only run or value, if values have a fixed width: such bytes are raw data already.
 std::optional<Range> raw_run(Bytes model, Range tensor, const Encoding& encoding) {
   if (encoding.type == Type::varint) return std::nullopt;
   std::optional<Range> run;
   const bool single = visit_runs(model, tensor, encoding, [&run](const Field& field) {
-    if (run || field.type != Type::length_delimited) return false;
+    if (run) return false;
     run = field.value;
     return true;
   });
@@ -211,20 +212,18 @@ void refuse_conversion(const TensorView& tensor) {
 }
 
 std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor) {
-  const auto encoding = encoding_of(tensor.type);
-  const auto size = tensor.expected_size();
-  if (!encoding || !size || !is_only_field(tensor, encoding->field)) return nullptr;
   if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
+  const auto encoding = encoding_of(tensor);
+  const auto size = tensor.expected_size();
+  if (!encoding || !size) return nullptr;
   auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
   return converts_exactly(model, tensor, *encoding, *source) ? source : nullptr;
 }
 
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
-  const auto encoding = encoding_of(tensor.type);
-  const auto size = tensor.expected_size();
-  if (!encoding || !size || !is_only_field(tensor, encoding->field)) return std::nullopt;
-  const auto run = raw_run(model, tensor.range, *encoding);
-  if (!run || run->size() != *size) return std::nullopt;
+  const auto encoding = encoding_of(tensor);
+  const auto run = encoding ? raw_run(model, tensor.range, *encoding) : std::nullopt;
+  if (!run || run->size() != tensor.expected_size()) return std::nullopt;
   return run->of(model);
 }
 

@@ -17,11 +17,11 @@ namespace onnxar::onnx {
 /// type, their number is the one that the dimensions call for, and each is in the range of the type (W9). Null
 /// otherwise. REQUIRES: `tensor` was read from `model` (`read_tensor`), here and below.
 ///
-/// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
+/// The source is a view of `model` if the wire already holds raw bytes (one run of fixed-width values).
 /// Otherwise it decodes piece by piece while it is read. Cost: O(values) for this check, and again for each read.
 std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor);
 
-/// Returns the raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
+/// Returns the raw bytes as a view of `model`, if they are one run of fixed-width values; empty otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
 /// The typed field of a data type, and the number of raw bytes of one value: 0 where each value is an element whose raw
