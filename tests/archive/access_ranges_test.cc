@@ -125,6 +125,7 @@ TEST(Ranges, StatesThatCannotBeReadAreNotTheSame) {
   const Archive archive = Archive::open(file);
   file->fails = true;
   EXPECT_FALSE(same_state(archive, opened(bytes)));
+  EXPECT_FALSE(same_state(opened(bytes), archive));
   file->fails = false;
   EXPECT_TRUE(same_state(archive, opened(bytes)));
 }

@@ -12,6 +12,7 @@
 #include "base/mapped_file.h"
 #include "base/open_file.h"
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -110,6 +111,15 @@ TEST(ChangedArchive, WasReadInOneStateUnlessItsOwnFileWasCut) {
   EXPECT_EQ(found_after([](const fs::path& path) { fs::remove(path); }), std::nullopt);
   EXPECT_EQ(found_after([&](const fs::path& path) { fs::rename(folder.write_file("new", "another"), path); }),
             std::nullopt);
+}
+
+TEST(ChangedArchive, IsNotChangedByItsOwnEditor) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a.onnxar", smallest_archive().bytes);
+  ArchiveEditor editor = ArchiveEditor::open(path, {.output = {.sync = false}});
+  editor.add("new", pattern(8 * mebibyte));
+  EXPECT_GT(fs::file_size(path), mebibyte);
+  EXPECT_EQ(Evidence{.archive = &editor.archive()}(Error(Code::wire_tag, "wrong")).code(), Code::wire_tag);
 }
 
 TEST(ChangedArchive, OnlyFaultsOfTheFormatMayComeFromAnEdit) {

@@ -11,6 +11,8 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"
+#include "support/samples.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
@@ -19,8 +21,9 @@ namespace {
 
 class EditPlan : public ::testing::Test {
  protected:
-  ArchiveEditor plan_of(const Blob& bytes) {
-    return ArchiveEditor::open(folder_.write_file("archive", bytes), {.output = {.dry_run = true}});
+  ArchiveEditor plan_of(const Blob& bytes, bool verify = true) {
+    return ArchiveEditor::open(folder_.write_file("archive", bytes),
+                               {.output = {.dry_run = true}, .verify_model = verify});
   }
 
   /// The alignment of a small entry that an edit adds.
@@ -88,10 +91,18 @@ TEST_F(EditPlan, RewrittenArchiveHasTheSizeOfANewOne) {
   }
 }
 
+TEST_F(EditPlan, RefusesNameOfEntryThatStays) {
+  const ArchiveEditor plan = plan_of(archive_of_each_kind().bytes);
+  for (const std::string_view name : {"w", "notes.txt", "g.onnx"}) {
+    const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{name, 5}};
+    EXPECT_EQ(code_of([&] { return plan.size_with(added, 10); }), Code::zip_name_duplicate) << name;
+  }
+}
+
 TEST_F(EditPlan, AddedGraphsAreProvedAndSideFilesAreNot) {
-  const ArchiveEditor plan = plan_of(smallest_archive().bytes);
   const Blob model = smallest_model();
-  const auto refusal = [&](std::string_view name, const Blob& data) {
+  const auto refusal = [&](std::string_view name, const Blob& data, bool verify = true) {
+    const ArchiveEditor plan = plan_of(smallest_archive().bytes, verify);
     const SpanSource source(data);
     const NewEntry added[] = {{name, &source}};
     return refusal_of([&] { return EditAccess::plan(plan, added, SpanSource(model)); });
@@ -99,6 +110,33 @@ TEST_F(EditPlan, AddedGraphsAreProvedAndSideFilesAreNot) {
   EXPECT_EQ(refusal("g.txt", blob("\xff")), std::nullopt);
   EXPECT_EQ(refusal("g.onnx", model), std::nullopt);
   EXPECT_EQ(refusal("g.onnx", blob("\xff")), (ErrorContext{Code::wire_truncated, "g.onnx"}));
+  EXPECT_EQ(refusal("g.onnx", blob("\xff"), false), std::nullopt) << "the caller knows the graph";
+}
+
+TEST_F(EditPlan, RefusesModelWithDataInMovedEntry) {
+  ArchiveEditor plan = plan_of(
+      built_with({zip_entry("a.txt", zeros(100)), zip_entry("b.txt", zeros(64)), zip_entry("c.txt", zeros(64))}).bytes);
+  plan.remove("b.txt");
+  const auto refusal = [&](std::string_view location) {
+    const Blob model = model_of({linked_floats("w", 16, location)}).take();
+    return refusal_of([&] { return EditAccess::plan(plan, {}, SpanSource(model)); });
+  };
+  EXPECT_EQ(refusal("c.txt"), (ErrorContext{Code::usage_argument, "c.txt"}));
+  EXPECT_EQ(refusal("a.txt"), std::nullopt);
+}
+
+TEST_F(EditPlan, ReportsFileThatChangedWhileItWasPlanned) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
+  Built built = archive_of_each_kind();
+  ArchiveEditor plan = plan_of(built.bytes);
+  flip_bit(built.bytes, built.entry("g.onnx").data_offset);
+  flip_bit(built.bytes, built.directory_offset + 16);  // a CRC-32
+  folder_.write_file("archive", built.bytes);
+  EXPECT_EQ(code_of([&] {
+              plan.remove("notes.txt");
+              return 0;
+            }),
+            Code::io_changed);
 }
 
 TEST_F(EditPlan, TheAlignmentIsThatOfTheSmallestEntry) {

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "archive/opened.h"
+#include "archive/sliced_entries.h"
+#include "support/ranged_blob.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 
@@ -60,6 +62,16 @@ TEST(EntrySource, OnlyAppendedEntriesMayChangeAndAreCopied) {
     const std::byte* read_at = nullptr;
     source.read([&](Bytes bytes) { read_at = bytes.data(); });
     EXPECT_EQ(read_at == archive.bytes(entry).data(), !may_change);
+  }
+}
+
+TEST(EntrySource, BytesReadInRangesDoNotChange) {
+  const Built first = built_with({zip_entry("w", pattern(100))});
+  const Archive archive = Archive::open(by_ranges(edited(first, "another", {zip_entry("v", pattern(50))}).bytes));
+  for (const std::string_view name : {"w", "v"}) {
+    const EntrySource source(archive, *archive.find(name));
+    EXPECT_FALSE(source.may_change());
+    source.locate([](const Location&) { ADD_FAILURE() << "the bytes are not in memory"; });
   }
 }
 

@@ -1,16 +1,22 @@
 // Readers of a file that changes under them: they say so, and a broken archive is still called that.
+#include "archive/evidence.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "archive/front_end.h"
+#include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "onnxar/error.h"
 #include "support/refusal.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
@@ -122,6 +128,58 @@ TEST_F(ChangedTest, BytesInMemoryCannotHaveChanged) {
   const Archive archive = Archive::open(Bytes(bytes), nullptr);
   bytes[archive.locate(model_of(archive)).offset] ^= std::byte{1};
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
+}
+
+/// The advice on an error with this code in the zip file `bytes` of any program.
+Advice advice_on_zip(Code code, const Blob& bytes, const std::optional<OpenOptions>& uncut = {}) {
+  const TempDir folder;
+  const auto path = folder.write_file("file", bytes);
+  const auto mapping = base::MappedFile::open(path);
+  return Evidence{.path = &path, .zip = &mapping, .uncut = uncut}(Error(code, "wrong")).advice();
+}
+
+Blob zip_of(std::string_view name) { return ZipBuilder{.entries = {zip_entry(name, blob("x"))}}.build(); }
+
+TEST(Evidence, NamesKindOfZipWithoutModel) {
+  const Advice advice = advice_on_zip(Code::archive_model_missing, zip_of("[Content_Types].xml"));
+  EXPECT_EQ(advice.hint, Hint::kind_other);
+  EXPECT_EQ(advice.value, "a document of Office");
+}
+
+TEST(Evidence, NamesKindOfFileThatMayBeCutShort) {
+  const Blob page = blob("<html>");
+  EXPECT_EQ(advice_on_zip(Code::zip_end_missing, page, OpenOptions()).hint, Hint::kind_other);
+  EXPECT_EQ(advice_on_zip(Code::zip_end_missing, page).hint, Hint::none);
+}
+
+TEST(Evidence, GivesNoAdviceOnZipThatEachVerbRefuses) {
+  for (const auto& uncut : {std::optional<OpenOptions>(), std::optional(OpenOptions())}) {
+    EXPECT_EQ(advice_on_zip(Code::zip_extra_malformed, zip_of("a.npy"), uncut).hint, Hint::none);
+  }
+}
+
+TEST(Evidence, LooksForEarlierStatesOnlyAfterFaultsOfEdits) {
+  const Blob bytes = smallest_archive().bytes;
+  const Evidence evidence{.file = ArchiveFile(bytes), .uncut = OpenOptions()};
+  EXPECT_EQ(evidence(Error(Code::zip_end_not_last, "wrong")).advice().hint, Hint::recover_cuts);
+  EXPECT_EQ(evidence(Error(Code::zip_entry_order, "wrong")).advice().hint, Hint::repack_plain_zip);
+}
+
+TEST(Evidence, GivesNoAdviceByKindOnDamagedData) {
+  const Blob bytes = zip_of("a.npy");
+  const Evidence evidence{.file = ArchiveFile(bytes)};
+  EXPECT_EQ(evidence(Error(Code::zip_data_crc, "wrong")).advice().hint, Hint::none);
+  EXPECT_EQ(evidence(Error(Code::archive_model_missing, "wrong")).advice().hint, Hint::kind_weights);
+}
+
+TEST(Evidence, NamesGraphOnlyInErrorsOfTheArchive) {
+  const Built built = smallest_archive();
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  const Evidence evidence{.archive = &archive, .graph = archive.model_entry()};
+  const Error fault = evidence(Error(Code::wire_tag, "wrong", {"", 1}));
+  EXPECT_EQ(fault.entry(), model_entry);
+  EXPECT_EQ(fault.offset(), built.entry(model_entry).data_offset + 1);
+  EXPECT_EQ(evidence(Error(Code::io_disk_full, "full", {}, "/elsewhere")).entry(), "");
 }
 
 }  // namespace

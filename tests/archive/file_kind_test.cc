@@ -1,17 +1,22 @@
 // Which kind of file is recognised by its first bytes.
 #include "archive/file_kind.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
 namespace {
+
+using ::testing::StartsWith;
 
 /// The kind in words, which begin so; empty if none is recognised.
 std::string kind_of(const Blob& file) {
@@ -37,7 +42,9 @@ TEST(FileKind, OfTextIsFoundAfterWhiteSpaceAndAByteOrderMark) {
     EXPECT_EQ(kind_of_text(before + "<?xml version=\"1.0\"?>"), "XML") << before;
     EXPECT_EQ(kind_of_text(before + R"({"a": 1})"), "JSON") << before;
   }
-  EXPECT_EQ(kind_of_text("notes"), only_text);
+  EXPECT_EQ(kind_of_text(" \n"), only_text);
+  EXPECT_EQ(kind_of_text("notes ~"), only_text);
+  EXPECT_EQ(kind_of_text("notes \x7f"), "");
 }
 
 TEST(FileKind, JsonIsAnObjectThatBeginsWithAString) {
@@ -65,6 +72,33 @@ TEST(FileKind, AModelMayBeTextOrAMessage) {
   }
 }
 
+TEST(FileKind, GraphFieldOfAnotherWireTypeIsNoModel) {
+  EXPECT_EQ(advice_on_kind(Message().varint(model_field::graph, 1).view()).hint, Hint::none);
+}
+
+TEST(FileKind, OfZipFollowsFromItsEntries) {
+  const auto kind_of_zip = [](std::string_view name) {
+    return kind_of(ZipBuilder{.entries = {zip_entry("first", {}), zip_entry(name, blob("x"))}}.build());
+  };
+  EXPECT_EQ(kind_of_zip("[Content_Types].xml"), "a document of Office");
+  EXPECT_EQ(kind_of_zip("META-INF/MANIFEST.MF"), "a Java archive ");
+  EXPECT_EQ(kind_of_zip("model.weights.h5"), "a Keras model");
+  EXPECT_EQ(kind_of_zip("notes.txt"), "a zip file without an ONNX model");
+  const std::vector<ZipEntry> two_models = {zip_entry("a.onnx", {}), zip_entry("b.onnx", {})};
+  EXPECT_EQ(kind_of(ZipBuilder{.entries = two_models}.build()), "");
+}
+
+TEST(FileKind, OfZipWithModelIsTheVerbThatTakesIt) {
+  const auto hint = [](std::string_view name, Hint of_model) {
+    const Blob zip = ZipBuilder{.entries = {zip_entry(name, smallest_model())}}.build();
+    return advice_on_kind(zip, of_model).hint;
+  };
+  EXPECT_EQ(hint("a.onnx", Hint::repack_plain_zip), Hint::repack_plain_zip);
+  EXPECT_EQ(hint("folder/a.onnx", Hint::repack_plain_zip), Hint::pack_it);
+  EXPECT_EQ(hint("a.onnx", Hint::none), Hint::none);
+  EXPECT_EQ(hint("folder/a.onnx", Hint::none), Hint::none);
+}
+
 constexpr std::string_view tensorflow = "a TensorFlow model ";
 
 TEST(FileKind, ATensorFlowGraphBeginsWithANamedNode) {
@@ -90,6 +124,32 @@ TEST(FileKind, TellsGraphProtoFromTensorFlowGraph) {
     EXPECT_EQ(kind_of(Message(node).message(field, Message()).view()), "a GraphProto without the ModelProto around it");
     EXPECT_EQ(kind_of(Message(node).message(field, Message()).varint(99, 1).view()), tensorflow);
   }
+}
+
+const Message tensorflow_graph = Message().message(1, Message().string(1, "x"));
+
+std::optional<Error> refusal_of_other_kind(const Blob& file) {
+  return error_if_any([&file] { refuse_other_kind(file); });
+}
+
+TEST(RefuseOtherKind, NamesKindOfMessageWithoutGraph) {
+  const auto error = refusal_of_other_kind(tensorflow_graph.view());
+  expect_error(error, {.code = Code::onnx_model_invalid, .offset = 0, .hint = Hint::kind_other});
+  EXPECT_THAT(error->advice().value, StartsWith(tensorflow));
+}
+
+TEST(RefuseOtherKind, NamesKindOfBytesThatAreNoMessage) {
+  const auto error = refusal_of_other_kind(blob("<html>"));
+  expect_error(error, {.code = Code::wire_type, .offset = 0, .hint = Hint::kind_other});
+  EXPECT_THAT(error->advice().value, StartsWith("a web page"));
+}
+
+TEST(RefuseOtherKind, AcceptsModelsZipsAndUnknownBytes) {
+  EXPECT_FALSE(refusal_of_other_kind(model({}).view()));
+  EXPECT_FALSE(refusal_of_other_kind(Message(tensorflow_graph).message(model_field::graph, graph({})).view()));
+  EXPECT_FALSE(refusal_of_other_kind(smallest_archive().bytes));
+  EXPECT_FALSE(refusal_of_other_kind(blob("\1\2\3")));
+  EXPECT_FALSE(refusal_of_other_kind({}));
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ TEST_F(WritingOrder, RefusesEntryAfterGraphAtOnce) {
 TEST_F(WritingOrder, RefusesSideFileBeforeWeight) {
   expect_refused(refusal({"tok.json", "w"}, {"w"}), "tok.json", "before the weight \"w\"");
   expect_refused(refusal({"v.0", "tok.json", "w.0"}, {"v.0", "w.0"}), "tok.json", "before the weight \"w.0\"");
+  expect_refused(refusal({"tok.json", "vocab.txt", "w"}, {"w"}), "tok.json", "before the weight \"w\"");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/refusal.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -55,6 +56,16 @@ TEST(GraphRules, TheNameOfTheModelClashesWithNoEntry) {
   EXPECT_EQ(fault_of(with_names({"w/encoder"}), {"w2", "w/a.txt"}), "");
   EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "decoder.onnx", "encoder", "encoder.onnx.txt"}), "");
   EXPECT_EQ(fault_of(with_names({"encoder"}), {"w", "W"}), "") << "that is not the fault of the model's name";
+}
+
+TEST(GraphRules, RefusesModelNameThatIsTaken) {
+  const std::vector<std::string_view> names = {"encoder.onnx"};
+  const auto refuse = [&](const std::string& name) {
+    return error_if_any([&] { expect_free_model_name(with_names({name}), names, "a", {Hint::unpack_unnamed}); });
+  };
+  expect_error(refuse("encoder"),
+               {.code = Code::archive_graph_name, .entry = model_entry, .path = "a", .hint = Hint::unpack_unnamed});
+  EXPECT_FALSE(refuse("decoder"));
 }
 
 TEST(GraphRules, AFaultIsAtTheFieldThatHasIt) {

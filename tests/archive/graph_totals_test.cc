@@ -51,5 +51,37 @@ TEST(GraphTotals, HugeDimensionsDoNotWrapTheSum) {
   EXPECT_EQ(found[1].parameters, UINT64_MAX);
 }
 
+Message with_metadata(const GraphParts& parts) {
+  return model({.graph = graph(parts), .metadata = {string_entry("onnxar.model.name", "main")}});
+}
+
+TEST(GraphTotals, CountWeightsSharedBytesAndParameters) {
+  const Message sparse = sparse_tensor(floats("s", 3), tensor("", dtype::int64, {3}).int64_data({1, 2, 3}), {9});
+  const Message other = node("Op", {}, {"y"}, {attribute_t("value", floats("no parameter", 100))});
+  const Message main = with_metadata({.nodes = {constant("c", floats("v", 5)), other},
+                                      .initializers = {linked_floats("a", 4, "a"), linked_floats("b", 8, "b")},
+                                      .sparse_initializers = {sparse}});
+  const Blob second = model_of({linked_floats("b", 8, "b")}).take();
+  const Archive archive = opened(
+      archive_of(main, {zip_entry("a", pattern(16)), zip_entry("b", pattern(32)), zip_entry("g.onnx", second)}).bytes);
+  const std::vector<GraphTotals> totals = totals_of_graphs(archive, ls(archive));
+  ASSERT_EQ(totals.size(), 2U);
+  EXPECT_EQ(totals[0].name, "main");
+  EXPECT_EQ(totals[0].model_bytes, main.size());
+  EXPECT_EQ(totals[0].weight_bytes, 48U);
+  EXPECT_EQ(totals[0].shared_bytes, 32U);
+  EXPECT_EQ(totals[0].parameters, 4U + 8 + 3 + 5);
+  EXPECT_EQ(totals[1].name, "g");
+  EXPECT_EQ(totals[1].model_bytes, second.size());
+  EXPECT_EQ(totals[1].weight_bytes, 32U);
+  EXPECT_EQ(totals[1].shared_bytes, 32U);
+  EXPECT_EQ(totals[1].parameters, 8U);
+}
+
+TEST(GraphTotals, AreEmptyWithoutFurtherGraphs) {
+  const Archive archive = opened(smallest_archive().bytes);
+  EXPECT_TRUE(totals_of_graphs(archive, ls(archive)).empty());
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -1,4 +1,6 @@
 // Further graphs of an archive: their names, which proofs writers make, and which entries an editor removes.
+#include "archive/graphs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -254,6 +256,34 @@ TEST_F(GraphsTest, EveryEditOfARunCanBeUndone) {
   static_cast<void>(undo(path, {false, false}));
   EXPECT_EQ(std::filesystem::file_size(path), first);
   expect_good(path);
+}
+
+TEST(WalkAsFarAsRead, StopsWithoutAnErrorAtFaultOfTheGraph) {
+  const Blob torn = model_of({floats("w", 4)}).raw(blob("\xff")).take();
+  const Archive archive = opened(built_with({zip_entry("torn.onnx", torn)}).bytes);
+  std::size_t tensors = 0;
+  const auto count = [&tensors](const onnx::TensorSite&) { ++tensors; };
+  EXPECT_FALSE(walk_as_far_as_read(archive, *archive.find("torn.onnx"), count));
+  EXPECT_EQ(tensors, 1U);
+  EXPECT_TRUE(walk_as_far_as_read(archive, archive.model_entry(), count));
+}
+
+TEST(WalkAsFarAsRead, PassesErrorsThatAreNotOfTheFormat) {
+  const Archive archive = opened(smallest_archive().bytes);
+  const auto fail = [](const onnx::TensorSite&) { throw Error(Code::io_failed, "cannot read"); };
+  EXPECT_EQ(code_of([&] { return walk_as_far_as_read(archive, archive.model_entry(), fail); }), Code::io_failed);
+}
+
+TEST(FileOfGraph, IsTheEntryOrTheNameOfTheModel) {
+  const auto archive_of_model = [](const Messages& metadata) {
+    const Message main = model({.graph = graph({}), .metadata = metadata});
+    return opened(archive_of(main, {zip_entry("g.onnx", smallest_model())}).bytes);
+  };
+  const Archive unnamed = archive_of_model({});
+  EXPECT_EQ(file_of_graph(unnamed, *unnamed.find("g.onnx")), "g.onnx");
+  EXPECT_EQ(file_of_graph(unnamed, unnamed.model_entry()), std::nullopt);
+  const Archive named = archive_of_model({string_entry("onnxar.model.name", "encoder")});
+  EXPECT_EQ(file_of_graph(named, named.model_entry()), "encoder.onnx");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "archive/front_end.h"
 #include "archive/opened.h"
+#include "support/ranged_blob.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -95,6 +96,13 @@ TEST_F(ListingTest, TheAlignmentIsTheSmallestRecorded) {
   EXPECT_EQ(listing.alignment, 256U);
   EXPECT_EQ(listing.entries.at(0).alignment, 256U);
   EXPECT_EQ(listing.model.alignment, 4096U);
+}
+
+TEST_F(ListingTest, NoAlignmentIsKnownOfArchiveReadInRanges) {
+  const Listing listing = ls(Archive::open(by_ranges(smallest_archive().bytes)));
+  EXPECT_EQ(listing.alignment, 0U);
+  EXPECT_EQ(listing.entries.at(0).alignment, 0U);
+  EXPECT_EQ(listing.entries.at(0).offset, smallest_archive().entry("w").data_offset);
 }
 
 TEST_F(ListingTest, EarlierStatesAreCountedAsUnused) {

@@ -76,6 +76,16 @@ TEST_F(OpenedInputTest, AdvisesOnKindOnlyIfAsked) {
   EXPECT_EQ(error.path(), input.path());
 }
 
+TEST_F(OpenedInputTest, AdvisesOnCutEditInAnyCase) {
+  Blob cut = archive_;
+  insert(cut, cut.size(), Bytes(archive_).first(100));
+  const OpenedInput input(write("a", cut));
+  for (const AdviceOn advice : {AdviceOn::all_faults, AdviceOn::cuts}) {
+    expect_error(error_if_any([&] { return input.archive(advice).size(); }),
+                 {.code = Code::archive_torn, .offset = archive_.size(), .hint = Hint::recover_cuts});
+  }
+}
+
 TEST_F(OpenedInputTest, AddressIsOpenedInRanges) {
   int calls = 0;
   const auto open = [&](const fs::path& path) -> std::shared_ptr<const RandomAccess> {

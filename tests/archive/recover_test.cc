@@ -113,6 +113,15 @@ Blob damaged_states(std::size_t count) {
   return built.bytes;
 }
 
+TEST_F(EarlierStateTest, DamageOfTheFirstEntryIsNamed) {
+  Blob bytes = first_.bytes;
+  flip_bit(bytes, first_.entry("w").data_offset);
+  start_with(bytes);
+  const Error error = error_of([&] { recover(path_, unsynced); });
+  EXPECT_EQ(error.code(), Code::archive_unrecoverable);
+  EXPECT_THAT(error.what(), HasSubstr("the last state is damaged: entry \"w\" at 0x40"));
+}
+
 // Each try once walked through all states before its own: hours for a file of some megabytes.
 TEST_F(EarlierStateTest, DamagedStatesCostLinearTime) {
   const auto work = [this](std::size_t states) {

@@ -15,7 +15,10 @@
 namespace onnxar::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 
 static_assert(std::ranges::contiguous_range<const TensorIndex>);
 static_assert(std::ranges::sized_range<const TensorIndex> && std::ranges::common_range<const TensorIndex>);
@@ -89,6 +92,15 @@ TEST_F(TensorIndexTest, RefusesNameOfTwoInitializers) {
             "graph.initializer[2]");
   EXPECT_EQ(error.path(), archive_->path());
   EXPECT_EQ(index.find("v")->site, "graph.initializer[1]");
+}
+
+TEST_F(TensorIndexTest, ListsTwentySitesOfAmbiguousName) {
+  const auto message = [this](std::size_t count) {
+    const TensorIndex index(open(model_of(Messages(count, floats("w", 1)))));
+    return error_of([&] { return index.find("w"); }).message();
+  };
+  EXPECT_THAT(message(20), AllOf(StartsWith("20 tensors match "), EndsWith(", graph.initializer[19]")));
+  EXPECT_THAT(message(21), AllOf(StartsWith("21 tensors match "), EndsWith(", graph.initializer[19], ...")));
 }
 
 TEST_F(TensorIndexTest, RefusesNameOfTwoAttributes) {

@@ -59,7 +59,8 @@ TEST(Duplicates, SparseInitializersHaveTheNameOfTheirValues) {
 }
 
 TEST(Duplicates, OutputsOfNodesDefineNames) {
-  const Message twice = graph_of({.nodes = {op_node({"a", ""}), op_node({"", "b", "b"}), constant("w", named("value"))},
+  const Message twice = graph_of({.nodes = {op_node({"a", ""}), op_node({"", "b", "b"}), constant("w", named("value")),
+                                            constant("v", named("value"))},
                                   .initializers = {named("w"), named("a")}});
   EXPECT_THAT(redefinitions(twice), ElementsAre("graph.node[1] b", "graph.initializer[0] w", "graph.initializer[1] a"));
   EXPECT_THAT(kept(twice), ElementsAre("graph.node[2].attr.value", "graph.initializer[0]"));
@@ -74,6 +75,12 @@ TEST(Duplicates, ConstantOfAnotherDomainCounts) {
   const Message foreign = constant("w", named("value")).string(7, "other");
   EXPECT_THAT(kept(graph_of({.nodes = {foreign}, .initializers = {named("w")}})),
               ElementsAre("graph.node[0].attr.value", "graph.initializer[0]"));
+}
+
+TEST(Duplicates, FieldsOfInitializersAreNoOutputs) {
+  const Message odd = Message(named("w")).string(node_field::output, "w");
+  EXPECT_THAT(kept(graph_of({.initializers = {odd, odd}})),
+              ElementsAre("graph.initializer[0]", "graph.initializer[1]"));
 }
 
 TEST(Duplicates, InitializersWithoutNamesMayMove) {

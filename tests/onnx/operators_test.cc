@@ -35,5 +35,16 @@ TEST(Operators, DamagedNodeHasNone) {
   EXPECT_EQ(onnx::domain_of(broken.view(), {0, broken.size()}), "");
 }
 
+TEST(Domain, DefaultHasTwoSpellings) {
+  for (const std::string_view domain : {"", "ai.onnx"}) {
+    EXPECT_TRUE(onnx::is_default_domain(domain)) << domain;
+    EXPECT_EQ(onnx::canonical_domain(domain), "") << domain;
+    EXPECT_EQ(onnx::domain_name(domain), "ai.onnx") << domain;
+  }
+  EXPECT_FALSE(onnx::is_default_domain("ai.onnx.ml"));
+  EXPECT_EQ(onnx::canonical_domain("ai.onnx.ml"), "ai.onnx.ml");
+  EXPECT_EQ(onnx::domain_name("ai.onnx.ml"), "ai.onnx.ml");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -212,6 +212,15 @@ TEST(Rewrite, LinkFollowsAnExplicitDefaultLocation) {
   EXPECT_EQ(edited(outside, put_inline(pattern(4))), inside.str());
 }
 
+TEST(Rewrite, LinkPrecedesGreaterFieldsOfUnorderedTensor) {
+  const Message head = Message().varint(tensor_field::dims, 4).varint(tensor_field::data_type, dtype::uint8);
+  const Message tail = Message().message(tensor_field::metadata_props, string_entry("k", "v"));
+  const Message stale = Message().message(tensor_field::external_data, string_entry("location", "old"));
+  const std::string fields = onnx::external_data_fields({"w", 0, 4});
+  EXPECT_EQ(edited(Message().raw(head).raw(tail).raw(stale), link("w", 4)),
+            Message().raw(head).raw(as_bytes(fields)).raw(tail).str());
+}
+
 TEST(Rewrite, StringsAndUnknownFieldsStay) {
   const Message odd = Message().string(tensor_field::string_data, "s").fixed64(15, 7).string(1000, "unknown");
   EXPECT_EQ(edited(odd, put_inline(pattern(4))), Message()
@@ -241,7 +250,7 @@ TEST(Rewrite, KeepsPaddedLengthsAndTheirWidth) {
 TEST(Rewrite, MetadataIsRemovedAndNewPairsFollowTheOthers) {
   const auto in_model = [](const Messages& metadata) {
     return model({.graph = graph({.initializers = {raw_tensor("w", 300)}}), .metadata = metadata})
-        .string(4242, "unknown");
+        .string(model_field::metadata_props + 1, "unknown");
   };
   const Message keep = string_entry("keep", "1"), drop = string_entry("drop.1", "2"), add = string_entry("add", "3");
   const Blob before = in_model({drop, keep, drop, drop}).take();

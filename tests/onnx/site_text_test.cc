@@ -61,6 +61,16 @@ TEST(SiteText, AStepIsAddedAsItIsWhileThereIsRoom) {
   EXPECT_EQ(without_dot, "graph.node");
 }
 
+TEST(SiteText, StepMayFillTheLongestSite) {
+  const std::string site(onnx::longest_site - 3, 'n');
+  std::string full = site, longer = site;
+  onnx::append_step(full, "[2]");
+  EXPECT_EQ(full, site + "[2]");
+  onnx::append_step(longer, "[10]");
+  EXPECT_EQ(longer.substr(0, 101), std::string(100, 'n') + "~");
+  EXPECT_TRUE(longer.ends_with("[10]"));
+}
+
 TEST(SiteText, WhatIsCutOffLeavesItsHash) {
   const std::string step(onnx::longest_site, 's');
   const auto after = [&step](std::string site) {

@@ -82,6 +82,50 @@ TEST(Walk, AttributesAreNamedByTheirNames) {
                           Found{"b", "graph.node[0].attr.many[1]", SiteKind::attribute}));
 }
 
+TEST(ConstantOutput, IsThatOfTheConstantNodeOfTheTensor) {
+  const auto output = [](const Message& node) {
+    std::string found;
+    onnx::walk_tensors(with_nodes({node}).view(), [&](const onnx::TensorSite& site) {
+      found = site.constant_output();
+      EXPECT_FALSE(site.is_main_initializer());
+    });
+    return found;
+  };
+  const Message value = attribute_t("value", t("w"));
+  EXPECT_EQ(output(constant("y", t("w"))), "y");
+  EXPECT_EQ(output(node("Constant", {}, {"y"}, {value}, "ai.onnx")), "y");
+  EXPECT_EQ(output(node("Constant", {}, {"y"}, {value}, "other")), "");
+  EXPECT_EQ(output(node("Op", {}, {"y"}, {value})), "");
+  EXPECT_EQ(output(node("Constant", {}, {"y"}, {attribute_i("i", 1), value})), "") << "only the first is asked";
+  EXPECT_EQ(output(node("Constant", {}, {"y"}, {attribute_tensors("value", {t("w")})})), "");
+}
+
+TEST(ConstantOutput, IsEmptyForTensorsWithoutANode) {
+  std::size_t initializers = 0;
+  const Message function = testing::function({.attribute_protos = {attribute_t("value", t("d"))}});
+  const Message all = model({.graph = graph({.initializers = {t("w")}, .sparse_initializers = {sparse("s")}}),
+                             .functions = {function},
+                             .training = {training_info(graph({.initializers = {t("t")}}), graph({}))}});
+  onnx::walk_tensors(all.view(), [&](const onnx::TensorSite& site) {
+    EXPECT_EQ(site.constant_output(), "");
+    initializers += site.is_main_initializer() ? 1U : 0U;
+  });
+  EXPECT_EQ(initializers, 1U);
+}
+
+TEST(InSubgraph, IsWhatAGraphInANodeHolds) {
+  std::vector<std::string> inside;
+  const Message body = graph({.nodes = {constant("y", t("c"))}, .initializers = {t("i")}});
+  const Messages nodes = {node_with(attribute_g("body", body)), constant("z", t("m"))};
+  const Message all =
+      model({.graph = graph({.nodes = nodes, .initializers = {t("w")}}),
+             .functions = {function({.nodes = {constant("y", t("f")), node_with(attribute_g("g", body))}})}});
+  onnx::walk_tensors(all.view(), [&](const onnx::TensorSite& site) {
+    if (site.is_in_subgraph()) inside.emplace_back(site.tensor.name);
+  });
+  EXPECT_THAT(inside, ElementsAre("c", "i", "c", "i"));
+}
+
 TEST(Walk, AttributeIsNumberedIfItsNameIsNoIdentifier) {
   const Message node = testing::node("Op", {}, {}, {attribute_i("i", 1), attribute_t("a.b", t("w"))});
   EXPECT_EQ(only(with_nodes({node})).path, "graph.node[0].attribute[1]");

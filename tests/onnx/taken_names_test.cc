@@ -47,6 +47,13 @@ TEST(TakenNames, AreThoseOfSubgraphsThatNoSubgraphDefines) {
   EXPECT_THAT(taken_in(with_body(attribute_g("body", user))), ElementsAre("initializer"));
 }
 
+TEST(TakenNames, NamesOfIndicesDefineNothing) {
+  const Message sparse =
+      sparse_tensor(testing::tensor("sparse", dtype::uint8, {1}), testing::tensor("outer", dtype::int64, {1}), {1});
+  const Message body = graph({.nodes = {node("Neg", {"outer"}, {"y"})}, .sparse_initializers = {sparse}});
+  EXPECT_THAT(taken_in(with_body(attribute_g("body", body))), ElementsAre("outer"));
+}
+
 TEST(TakenNames, WhatASubgraphDefinesIsTakenByTheMainGraph) {
   const Message body = graph({.nodes = {node("Neg", {"a"}, {"a"})}});
   const Message user = node("Loop", {"a"}, {"b"}, {attribute_g("body", body)});

@@ -65,6 +65,10 @@ TEST(TensorValues, MessagesNameTheFields) {
             "its values are in int32_data; those of type FLOAT belong in float_data or raw_data");
   EXPECT_EQ(message_of(float_values(3).float_data({1, 2})),
             "float_data holds 2 values, but type FLOAT and the dimensions call for 3");
+  EXPECT_EQ(message_of(float_values(0).raw_data(pattern(4))),
+            "the dimensions call for no elements, but raw_data holds values");
+  EXPECT_EQ(message_of(float_values(0).float_data({1})),
+            "the dimensions call for no elements, but float_data holds values");
 }
 
 TEST(TensorValues, OfALaterTypeMayBeInAnyField) {

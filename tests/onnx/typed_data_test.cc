@@ -279,6 +279,16 @@ TEST(TypedData, TwoTypedFieldsContradictEachOther) {
   EXPECT_NE(converted(typed(dtype::float32, {1}, Message().raw(floats).raw(empty_run))), std::nullopt);
 }
 
+TEST(TypedData, TakesNoRunBesideAnotherTypedField) {
+  const Message floats = Message().packed_fixed32(tensor_field::float_data, {1});
+  const auto has_run = [](const Message& data) {
+    const Blob model = typed(dtype::float32, {1}, data).take();
+    return onnx::packed_raw_bytes(model, onnx::read_tensor(model, {0, model.size()})).has_value();
+  };
+  EXPECT_TRUE(has_run(floats));
+  EXPECT_FALSE(has_run(Message(floats).packed_varints(tensor_field::int32_data, {1})));
+}
+
 TEST(TypedData, EmptyStringContradictsNumbers) {
   const Message data = Message().packed_fixed32(tensor_field::float_data, {1}).string(tensor_field::string_data, "");
   EXPECT_EQ(converted(typed(dtype::float32, {1}, data)), std::nullopt);
@@ -299,6 +309,7 @@ TEST(TypedData, AnotherWireTypeIsNotConverted) {
 TEST(TypedData, TypesWithoutATypedFieldAreNotConverted) {
   for (const std::uint64_t type : {dtype::undefined, dtype::string, std::uint64_t{99}}) {
     EXPECT_EQ(converted(typed(type, {1}, Message().varint(tensor_field::int32_data, 1))), std::nullopt) << type;
+    EXPECT_EQ(converted(typed(type, {0}, {})), std::nullopt) << type;
   }
   EXPECT_EQ(converted(tensor("w", dtype::string, {1}).string_data({"x"})), std::nullopt);
 }
