@@ -138,10 +138,10 @@ Advice advice_on_zip(Code code, const Blob& bytes, const std::optional<OpenOptio
   return Evidence{.path = &path, .zip = &mapping, .uncut = uncut}(Error(code, "wrong")).advice();
 }
 
-Blob zip_of(std::string_view name) { return ZipBuilder{.entries = {zip_entry(name, blob("x"))}}.build(); }
+Blob zip_of_entry(std::string_view name) { return ZipBuilder{.entries = {zip_entry(name, blob("x"))}}.build(); }
 
 TEST(Evidence, NamesKindOfZipWithoutModel) {
-  const Advice advice = advice_on_zip(Code::archive_model_missing, zip_of("[Content_Types].xml"));
+  const Advice advice = advice_on_zip(Code::archive_model_missing, zip_of_entry("[Content_Types].xml"));
   EXPECT_EQ(advice.hint, Hint::kind_other);
   EXPECT_EQ(advice.value, "a document of Office");
 }
@@ -154,7 +154,7 @@ TEST(Evidence, NamesKindOfFileThatMayBeCutShort) {
 
 TEST(Evidence, GivesNoAdviceOnZipThatEachVerbRefuses) {
   for (const auto& uncut : {std::optional<OpenOptions>(), std::optional(OpenOptions())}) {
-    EXPECT_EQ(advice_on_zip(Code::zip_extra_malformed, zip_of("a.npy"), uncut).hint, Hint::none);
+    EXPECT_EQ(advice_on_zip(Code::zip_extra_malformed, zip_of_entry("a.npy"), uncut).hint, Hint::none);
   }
 }
 
@@ -166,7 +166,7 @@ TEST(Evidence, LooksForEarlierStatesOnlyAfterFaultsOfEdits) {
 }
 
 TEST(Evidence, GivesNoAdviceByKindOnDamagedData) {
-  const Blob bytes = zip_of("a.npy");
+  const Blob bytes = zip_of_entry("a.npy");
   const Evidence evidence{.file = ArchiveFile(bytes)};
   EXPECT_EQ(evidence(Error(Code::zip_data_crc, "wrong")).advice().hint, Hint::none);
   EXPECT_EQ(evidence(Error(Code::archive_model_missing, "wrong")).advice().hint, Hint::kind_weights);

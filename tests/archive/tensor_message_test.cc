@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -94,6 +95,23 @@ TEST_F(TensorMessageTest, LinksAreCheckedBeforeTheyAreWritten) {
   EXPECT_EQ(fault(message(), 9), Code::onnx_tensor_length);
   EXPECT_EQ(fault(message(DataType::undefined), 8), Code::onnx_tensor_no_type);
   EXPECT_EQ(fault(message(DataType::string), 8), Code::onnx_external_string);
+}
+
+TEST(ProveModel, RefusesTornModel) {
+  EXPECT_NO_THROW(prove_model(opened(smallest_archive().bytes)));
+  const Archive torn = opened(archive_of(model({.graph = graph({})}).raw(blob("\xff"))).bytes);
+  EXPECT_EQ(code_of([&] {
+              prove_model(torn);
+              return 0;
+            }),
+            Code::wire_truncated);
+}
+
+TEST(StepInto, AppendsToSiteAndReturnsFormerText) {
+  std::string site = "graph";
+  EXPECT_EQ(detail::step_into(site, "node", 3, ""), "graph");
+  EXPECT_EQ(detail::step_into(site, "attribute", 1, "value"), "graph.node[3]");
+  EXPECT_EQ(site, "graph.node[3].attr.value");
 }
 
 }  // namespace

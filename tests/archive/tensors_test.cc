@@ -142,7 +142,10 @@ TEST_F(StoredTensorsTest, TensorOfAnotherArchiveIsRefused) {
   static_cast<void>(only(at_one_place("w", {5, 1})));
   StoredTensor huge = tensors(*archive_).at(0);
   huge.offset = ~std::uint64_t{0} - 3;
-  for (const StoredTensor& each : {theirs, second, other_name, other_shape, huge}) {
+  StoredTensor torn = tensors(*archive_).at(0);
+  ++torn.offset;  // the value 5 of a field, which is no tag
+  --torn.size;
+  for (const StoredTensor& each : {theirs, second, other_name, other_shape, huge, torn}) {
     const Error error = error_of([&] { static_cast<void>(data(each)); });
     EXPECT_EQ(error.code(), Code::usage_foreign_entry) << error.what();
   }

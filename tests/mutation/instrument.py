@@ -135,7 +135,7 @@ class Finder:
                 yield child, dataclasses.replace(plain, constant_done=context.constant_done, cast=cast)
             elif kind in REFERENCES and child.kind not in REFERENCES and child.kind == CursorKind.INTEGER_LITERAL:
                 yield child, constant  # a template argument
-            elif kind in {CursorKind.VAR_DECL, CursorKind.FIELD_DECL} and child.extent.end.offset <= node.location.offset:
+            elif kind in {CursorKind.VAR_DECL, CursorKind.FIELD_DECL, *FUNCTIONS} and child.extent.end.offset <= node.location.offset:
                 yield child, constant  # a template argument in the type
             elif kind == CursorKind.FIELD_DECL and inner(child).kind == CursorKind.INTEGER_LITERAL and self.source_of(child) == "0":
                 yield child, dataclasses.replace(plain, excluded="initial 0")

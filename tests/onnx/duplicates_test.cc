@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/error_of.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -111,6 +112,19 @@ TEST(Duplicates, FunctionsAndTrainingGraphsAreSearched) {
                                                                   "training_info[0].initialization.initializer[1] w",
                                                                   "training_info[0].algorithm.initializer[1] w"));
   EXPECT_THAT(kept(all), ::testing::SizeIs(6));
+}
+
+TEST(Duplicates, DamagedGraphHasNone) {
+  const Message torn = Message(graph({.initializers = {named("w"), named("w")}})).raw(blob("\xff"));
+  const Message whole = model({.graph = torn});
+  std::size_t tensors = 0;
+  onnx::DuplicateNames duplicates;
+  const auto visit = [&](const onnx::TensorSite& site) {
+    ++tensors;
+    EXPECT_FALSE(duplicates.has(site)) << site.path();
+  };
+  EXPECT_EQ(error_of([&] { onnx::walk_tensors(whole.view(), visit); }).code(), Code::wire_truncated);
+  EXPECT_EQ(tensors, 2U);
 }
 
 TEST(Duplicates, AnInputMayHaveTheNameOfAnInitializer) {
