@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "archive/front_end.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 #include "support/sources.h"
@@ -257,31 +256,5 @@ TEST(ArchiveSize, IsTheSizeOfTheFile) {
 
 // Writing files that are not archives, with the same guarantees.
 
-TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
-  const TempDir folder;
-  write_file(folder / "page", as_bytes("first"), {.sync = false});
-  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); }), Code::output_exists);
-  EXPECT_EQ(folder.read_text("page"), "first");
-  write_file(folder / "page", as_bytes("second"), {.overwrite = true, .sync = false});
-  EXPECT_EQ(folder.read_text("page"), "second");
-  EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
-}
-
-TEST(WriteFile, AnArchiveThatIsBeingEditedIsNotReplaced) {
-  const TempDir folder;
-  const auto path = folder.write_file("a", smallest_archive().bytes);
-  const ArchiveEditor editor = ArchiveEditor::open(path);
-  EXPECT_EQ(code_of([&] { write_file(path, as_bytes("page"), {.overwrite = true}); }), Code::archive_busy);
-}
-
-TEST(WriteFile, DryRunFindsObstaclesAndWritesNothing) {
-  const TempDir folder;
-  write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
-  EXPECT_TRUE(folder.file_names().empty());
-  write_file(folder / "page", as_bytes("mine"), {.sync = false});
-  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); }), Code::output_exists);
-}
-
 }  // namespace
-
 }  // namespace onnxar::testing

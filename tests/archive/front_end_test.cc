@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -56,26 +57,31 @@ TEST(CheckAlignment, ABrokenZipIsRefusedWithItsPath) {
   expect_error(error_if_any([&] { return check_alignment(path, 64); }), {.code = Code::zip_end_missing, .path = path});
 }
 
-const OutputOptions unsynced = {.sync = false};
-
-TEST(WriteFile, ReplacesOnlyIfAllowed) {
+TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
   const TempDir folder;
-  write_file(folder / "a", pattern(5), unsynced);
-  EXPECT_EQ(folder.read_file("a"), pattern(5));
-  expect_error(error_if_any([&] { write_file(folder / "a", pattern(9), unsynced); }),
-               {.code = Code::output_exists, .path = folder / "a"});
-  EXPECT_EQ(folder.read_file("a"), pattern(5));
-  write_file(folder / "a", pattern(9), {.overwrite = true, .sync = false});
-  EXPECT_EQ(folder.read_file("a"), pattern(9));
+  write_file(folder / "page", as_bytes("first"), {.sync = false});
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); }), Code::output_exists);
+  EXPECT_EQ(folder.read_text("page"), "first");
+  write_file(folder / "page", as_bytes("second"), {.overwrite = true, .sync = false});
+  EXPECT_EQ(folder.read_text("page"), "second");
+  EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
 }
 
-TEST(WriteFile, DryRunFindsFaultsAndWritesNothing) {
+TEST(WriteFile, AnArchiveThatIsBeingEditedIsNotReplaced) {
   const TempDir folder;
-  folder.write_file("a", "text");
-  write_file(folder / "b", pattern(5), {.dry_run = true});
-  EXPECT_EQ(code_of([&] { write_file(folder / "a", pattern(5), {.dry_run = true}); }), Code::output_exists);
-  EXPECT_EQ(code_of([&] { write_file(folder / "none/b", pattern(5), {.dry_run = true}); }), Code::io_not_found);
-  EXPECT_EQ(folder.file_names(), std::vector<std::string>{"a"});
+  const auto path = folder.write_file("a", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(path);
+  EXPECT_EQ(code_of([&] { write_file(path, as_bytes("page"), {.overwrite = true}); }), Code::archive_busy);
+}
+
+TEST(WriteFile, DryRunFindsObstaclesAndWritesNothing) {
+  const TempDir folder;
+  write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
+  EXPECT_TRUE(folder.file_names().empty());
+  write_file(folder / "page", as_bytes("mine"), {.sync = false});
+  EXPECT_EQ(code_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); }), Code::output_exists);
+  EXPECT_EQ(code_of([&] { write_file(folder / "none/page", as_bytes("bytes"), {.dry_run = true}); }),
+            Code::io_not_found);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "convert/checksum.h"
@@ -45,9 +46,9 @@ TEST_F(LoadedModelTest, AnEditedSkeletonMayNotLinkToAnotherModel) {
   LoadedModel model = load_onnx(model_of({floats("w", 256)}));
   const std::string location = "#onnxar:" + std::to_string(model.id + 1) + ":0";
   const Message foreign = linked_floats("w", 256, location);
+  const auto skeleton = std::make_shared<const Blob>(model_of({foreign}).view());
   const LoadOptions options;
-  const Error error =
-      error_of([&] { set_skeleton(model, shared(model_of({foreign})), ExternalPolicy::of(options), options); });
+  const Error error = error_of([&] { set_skeleton(model, skeleton, ExternalPolicy::of(options), options); });
   EXPECT_EQ(id(error.code()), "onnx.external_data.marker");
 }
 
