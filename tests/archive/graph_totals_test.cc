@@ -55,7 +55,7 @@ Message with_metadata(const GraphParts& parts) {
   return model({.graph = graph(parts), .metadata = {string_entry("onnxar.model.name", "main")}});
 }
 
-TEST(GraphTotals, CountWeightsSharedBytesAndParameters) {
+TEST(GraphTotals, CountsSparseAndConstantValues) {
   const Message sparse = sparse_tensor(floats("s", 3), tensor("", dtype::int64, {3}).int64_data({1, 2, 3}), {9});
   const Message other = node("Op", {}, {"y"}, {attribute_t("value", floats("no parameter", 100))});
   const Message main = with_metadata({.nodes = {constant("c", floats("v", 5)), other},
@@ -76,11 +76,6 @@ TEST(GraphTotals, CountWeightsSharedBytesAndParameters) {
   EXPECT_EQ(totals[1].weight_bytes, 32U);
   EXPECT_EQ(totals[1].shared_bytes, 32U);
   EXPECT_EQ(totals[1].parameters, 8U);
-}
-
-TEST(GraphTotals, AreEmptyWithoutFurtherGraphs) {
-  const Archive archive = opened(smallest_archive().bytes);
-  EXPECT_TRUE(totals_of_graphs(archive, ls(archive)).empty());
 }
 
 }  // namespace
