@@ -186,9 +186,10 @@ async function ofArchive(file: FileLike, most: number): Promise<OnnxMetadata> {
   await extend(models.reduce((first, { begin }) => Math.min(first, begin), tail.base));
   let [bytes, values] = [0, MOST_VALUES]; // that models may still have
   const graphs = models.reverse().map(({ name, begin, size }) => {
-    expect(begin + zip.LOCAL_SIZE <= tail.end, `${name} is not there`);
+    const missing = `${name} is not there`;
+    expect(begin + zip.LOCAL_SIZE <= tail.end, missing);
     const data = zip.statedLocalEnd(tail, begin);
-    expect(data + size <= tail.end && (bytes += size) <= tail.bytes.length, `${name} is not there`);
+    expect(data + size <= tail.end && (bytes += size) <= tail.bytes.length, missing);
     const model = new Model(name, tail.slice(data, data + size), values);
     values -= model.values;
     return model;

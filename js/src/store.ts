@@ -3,7 +3,7 @@ import { anyOf, unlessAborted } from './abort.js';
 import { Archive, limitsOf, open, type OpenOptions } from './archive.js';
 import { browserPlace } from './browser.js';
 import { Download } from './download.js';
-import { OnnxarError, changed, failure, numberFrom } from './error.js';
+import { OnnxarError, changed, failure, numberFrom, type Rule } from './error.js';
 import type { OnProgress } from './feed.js';
 import { NodePlace } from './folder.js';
 import { builtin } from './node_file.js';
@@ -82,7 +82,7 @@ export class Store {
       if (!isFull(error) && !isReadOnly(error)) throw error;
       const kept = options.refresh ? undefined : await complete(place, name); // a disk without locks can be read
       if (kept) return this.#use(place, kept, options.onProgress);
-      throw failure(isFull(error) ? 'io.disk_full' : 'io.permission', `${shown(name)}: ${unwritten}`);
+      throw unwritten(isFull(error) ? 'io.disk_full' : 'io.permission', name);
     }
   }
 
@@ -115,7 +115,7 @@ export class Store {
     try {
       await locked(place, name, () => deleteOthers(place, name), {});
     } catch (error) {
-      throw isReadOnly(error) ? failure('io.permission', `${shown(name)}: ${unwritten}`) : error;
+      throw isReadOnly(error) ? unwritten('io.permission', name) : error;
     }
   }
 
@@ -293,7 +293,8 @@ const hasName = (error: unknown, ...names: string[]): boolean => {
   return names.includes(name) || names.includes(code);
 };
 const isReadOnly = (error: unknown): boolean => hasName(error, 'EROFS', 'EACCES', 'EPERM');
-const unwritten = "the store's folder cannot be written; give another, or read the archive by its URL";
+const unwritten = (code: Rule, name: string): OnnxarError =>
+  failure(code, `${shown(name)}: the store's folder cannot be written; give another, or read the archive by its URL`);
 const isFull = (error: unknown): boolean => hasName(error, 'QuotaExceededError', 'ENOSPC', 'EDQUOT');
 /** True if received bytes were wrong: they may be right when they are requested again. */
 const isDamaged = (error: unknown): boolean => error instanceof OnnxarError && error.rule !== '';

@@ -163,6 +163,16 @@ def usage(message: str, entry: str = "", path: str = "") -> Error:
     return ArgumentError("usage.argument", message, entry, None, path)
 
 
+def changed_while_read(entry: str = "", path: str = "") -> Error:
+    return fault("io.changed", "the file was changed while it was read; try again", entry, path)
+
+
+def expect_list_of(what: str, argument: str, value: object) -> None:
+    """Refuses a text, whose characters would be taken for the items of a list."""
+    if isinstance(value, str):
+        raise usage(f"{argument} is the text {value!r}; it must be a list of {what}")
+
+
 @contextlib.contextmanager
 def without_folder(folder: str, name: str = "") -> Iterator[None]:
     """Raises errors of files in a temporary folder, which no longer exists when users read them, as errors of `name`, or of a model in memory."""

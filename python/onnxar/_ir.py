@@ -86,7 +86,7 @@ def _expect_size(tensor: Any) -> None:
         except OSError as error:
             raise unreadable(error, os.fspath(tensor.path)) from error
     if there < tensor.nbytes:
-        raise fault("onnx.tensor.length", f"it has at most {max(there, 0)} bytes of data, but its type and dims need {tensor.nbytes}", tensor.name or "")
+        raise _wrong_length(f"at most {max(there, 0)}", tensor.nbytes, tensor.name or "")
 
 
 def verify_links(model: onnx_ir.Model) -> None:
@@ -232,7 +232,7 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link, v
         wanted = _core.payload_size(number, list(shape))
         data = archive.resolve(location, offset, wanted if length is None else length)
         if wanted is not None and wanted != len(data):
-            raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, but its type and dims need {wanted}", name)
+            raise _wrong_length(str(len(data)), wanted, name)
         return onnx_ir.Tensor(_dtypes.as_array(data, number, shape, name), dtype=tensor.dtype, shape=tensor.shape, name=name)
 
     stored = _stored_class()(
@@ -241,6 +241,10 @@ def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive, link: _Link, v
     )  # fmt: skip
     stored.verify = functools.partial(verify, location)
     return stored
+
+
+def _wrong_length(held: str, wanted: int, name: str) -> Error:
+    return fault("onnx.tensor.length", f"it has {held} bytes of data, but its type and dims need {wanted}", name)
 
 
 def _number(link: _Link, key: str, name: str) -> int | None:

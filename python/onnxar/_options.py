@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from onnxar import _core
-from onnxar._errors import usage
+from onnxar._errors import expect_list_of, usage
 
 Path = str | os.PathLike[str]
 SideFiles = Mapping[str, Path | bytes]
@@ -81,8 +81,7 @@ def save_options(
             raise usage(f"a side file must be a path or bytes, not {type(file).__name__}", name)
     for old, new in (rename or {}).items():
         options.rename_entry(old, new)
-    if isinstance(exclude, str):
-        raise usage(f"exclude is the text {exclude!r}; it must be a list of patterns")
+    expect_list_of("patterns", "exclude", exclude)
     for pattern in exclude:
         options.exclude_files(pattern)
     for name, machine in (variants or {}).items():

@@ -50,7 +50,7 @@ def translated(name: str) -> Iterator[None]:
     except ImportError as error:
         raise usage(f"a package that opens this address is not installed: {shown(str(error))}", path=name) from None
     except Exception as error:
-        raise fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name) from None
+        raise _unreachable(error, name) from None
 
 
 def _missing(error: FileNotFoundError, name: str) -> Error:
@@ -59,14 +59,16 @@ def _missing(error: FileNotFoundError, name: str) -> Error:
     status = getattr(cause, "status", None)
     if status in (401, 403, 407):
         return fault("io.permission", f"the server denies access (status {status})", path=name)
-    if status in PASSING:
-        return fault("remote.unreachable", f"the server answers with status {status}", path=name)
     if status not in (None, 404, 410):
-        return fault("remote.refused", f"the server answers with status {status}", path=name)
+        return fault("remote.unreachable" if status in PASSING else "remote.refused", f"the server answers with status {status}", path=name)
     is_of_connection = isinstance(cause, OSError) or type(cause).__module__.startswith("aiohttp.")
     if status is None and is_of_connection and not isinstance(cause, FileNotFoundError):
-        return fault("remote.unreachable", f"the file cannot be read or written: {_reason(cause)}", path=name)
+        return _unreachable(cause, name)
     return fault("io.not_found", "there is no such file", path=name)
+
+
+def _unreachable(error: BaseException | None, name: str) -> Error:
+    return fault("remote.unreachable", f"the file cannot be read or written: {_reason(error)}", path=name)
 
 
 def _reason(error: BaseException | None) -> str:

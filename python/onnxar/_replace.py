@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from onnxar import _core
-from onnxar._errors import usage
+from onnxar._errors import expect_list_of, usage
 from onnxar._options import Path, SideFiles, load_options, save_options
 from onnxar._progress import Progress, growing, reporting
 from onnxar._proto import is_model, with_weights
@@ -63,8 +63,7 @@ def replace(
 
         onnxar.replace("model.onnxar", side_files={"tokenizer.json": "new.json"})
     """
-    if isinstance(remove, str):
-        raise usage(f"remove is the text {remove!r}; it must be a list of names")
+    expect_list_of("names", "remove", remove)
     if model is None and not side_files and not remove and not variants:
         raise usage("nothing to replace: pass a model, side_files, remove or variants")
     if model is None and (graph or append_external or data_dir is not None):

@@ -134,7 +134,7 @@ def _options_of(entries: dict[str, str]) -> SessionOptions | None:
     options = SessionOptions()
     for key, value in entries.items():
         if key in OUTPUTS or key.startswith(CONTEXT):
-            raise usage(f"the variant sets {key}, which needs files beside the model; unpack the archive")
+            raise _needs_files(key)
         if key != FOLDER:
             _set(options, key, value)
     return options
@@ -187,6 +187,10 @@ def _with_options(pairs: Pairs | None, ep: str, values: dict[str, str]) -> Pairs
     return [(name, {**values, **given} if name == ep else given) for name, given in pairs or [(ep, {})]]
 
 
+def _needs_files(key: str) -> Error:
+    return usage(f"the variant sets {key}, which needs files beside the model; unpack the archive")
+
+
 def _expect_no_files(entries: dict[str, str], options: Any) -> None:
     """Refuses an entry of a variant that names a file, unless the caller's options set it. ONNX Runtime adds nothing else of a
     variant to a caller's options."""
@@ -195,4 +199,4 @@ def _expect_no_files(entries: dict[str, str], options: Any) -> None:
             try:
                 options.get_session_config_entry(key)
             except RuntimeError:
-                raise usage(f"the variant sets {key}, which needs files beside the model; unpack the archive") from None
+                raise _needs_files(key) from None

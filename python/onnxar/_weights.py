@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxar import _core, _wire
 from onnxar._arrays import Array
-from onnxar._errors import fault, usage, without_folder
+from onnxar._errors import changed_while_read, usage, without_folder
 from onnxar._open import open_archive
 from onnxar._options import Path, kept_from
 from onnxar._paths import is_unicode
@@ -165,4 +165,4 @@ def write_stored(file: _core.Sink, stored: Stored) -> None:
         crc32 = zlib.crc32(piece, crc32)
         file.write(piece)
     if crc32 != stored.crc32:
-        raise fault("io.changed", "the file was changed while it was read; try again", path=stored.archive)
+        raise changed_while_read(path=stored.archive)

@@ -172,7 +172,7 @@ def sign(
                 _core.replace_side_files(path, save_options(side_files={SIGNATURE: data}), [], handle)
             return pathlib.Path(path)
         if not handle.same_state(_core.Archive.open(path)):
-            raise fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
+            raise _changed(path)
         _publish(bundle, data, overwrite)
     return pathlib.Path(bundle)
 
@@ -203,8 +203,12 @@ def _rewrite(archive: Archive, path: str, bundle: bytes) -> None:
         stored = _weights.Stored(data, crc32, path)
         writer.add(entry.name, len(data), functools.partial(_weights.write_stored, stored=stored))
     if not archive._handle.same_state(_core.Archive.open(path)):
-        raise fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
+        raise _changed(path)
     writer.finish(archive.model())
+
+
+def _changed(path: str) -> Error:
+    return fault("io.changed", "the archive was edited or replaced while it was signed; sign it again", path=path)
 
 
 def _exists(path: str, entry: str = "") -> Error:

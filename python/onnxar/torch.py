@@ -18,7 +18,7 @@ import numpy as np
 
 from onnxar import _core, _dtypes, _streaming, _weights
 from onnxar._archive import Archive
-from onnxar._errors import Error, fault, make_error, needs, usage
+from onnxar._errors import Error, changed_while_read, expect_list_of, fault, make_error, needs, usage
 from onnxar._open import open_archive
 from onnxar._options import Path, expect_natural
 from onnxar._paths import is_unicode
@@ -236,7 +236,7 @@ class _Source:
 
         for name in _streaming.stream(pieces, self.read, buffers, copy, threads=how.threads, progress=count.add):
             self.archive.verify(name)  # says what differs
-            raise fault("io.changed", "the file was changed while it was read; try again", name)
+            raise changed_while_read(entry=name)
 
     def _entries(self, keys: Iterable[str]) -> list[Span]:
         handle = self.archive._handle
@@ -286,8 +286,7 @@ def _chosen(archive: Archive, names: Iterable[str] | None) -> list[str]:
     """Returns the keys to load, in the archive's order. Raises usage.argument; usage.no_such_tensor."""
     if names is None:
         return list(archive)
-    if isinstance(names, str):
-        raise usage(f"names is the text {names!r}; it must be a list of names")
+    expect_list_of("names", "names", names)
     wanted = set(names)
     for name in wanted:
         if name not in archive:

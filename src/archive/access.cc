@@ -51,6 +51,12 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 
 }  // namespace
 
+ArchiveEntry entry_named(const Archive& archive, std::string_view name) {
+  if (const auto entry = archive.find(name)) return *entry;
+  throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(name), std::nullopt},
+              archive.path());
+}
+
 Archive ArchiveAccess::open(OpenBytes bytes, const OpenOptions& options) {
   // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
   zip::Directory directory = read_directory(bytes.file, options, bytes.zeros);

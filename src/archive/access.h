@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "archive/aligned_copies.h"
 #include "archive/archive_file.h"
@@ -39,6 +40,9 @@ struct Archive::Parts {
 
 /// Performs the checks of `open` on `file`. Throws zip.*, archive.*, and what ArchiveFile::need throws.
 zip::Directory read_directory(const ArchiveFile& file, const OpenOptions& options, zip::KnownZeros* zeros = nullptr);
+
+/// Returns the entry of this name. Throws usage.no_such_entry.
+ArchiveEntry entry_named(const Archive& archive, std::string_view name);
 
 /// Opens and reads an Archive in ways that the public interface does not offer.
 class ArchiveAccess {

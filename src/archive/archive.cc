@@ -149,7 +149,7 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
 }
 
 void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {
-  base::check_callable(sink, "the function that takes the bytes");
+  base::check_sink(sink);
   EntrySource(*this, entry).copy(sink);
 }
 
@@ -203,14 +203,9 @@ void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std
 }
 
 void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink) {
-  base::check_callable(sink, "the function that takes the bytes");
+  base::check_sink(sink);
   const Archive archive = Archive::open(path);
-  const auto entry = archive.find(entry_name);
-  if (!entry) {
-    throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(entry_name), std::nullopt},
-                path);
-  }
-  archive.copy(*entry, sink);
+  archive.copy(entry_named(archive, entry_name), sink);
 }
 
 bool is_archive(const std::filesystem::path& path) {

@@ -189,9 +189,8 @@ void ArchiveEditor::remove(std::string_view name) {
     const Place place{std::string(name), std::nullopt};
     EditPlan& plan = edit().plan;
     const bool is_open = state().opened_writer.has_value();
-    const auto entry = plan.archive().find(name);
-    if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
-    if (entry->name == model_entry_name || is_open) {
+    const ArchiveEntry entry = entry_named(plan.archive(), name);
+    if (entry.name == model_entry_name || is_open) {
       throw Error(Code::usage_argument,
                   is_open ? "entries must be removed before space is reserved and the first entry is added"
                           : "the model cannot be removed; the end of the edit replaces it",
@@ -199,9 +198,9 @@ void ArchiveEditor::remove(std::string_view name) {
     }
     if (!plan.removable) plan.removable = EditPlan::removable_in(plan.archive());
     const auto& [end_of_weights, unread] = *plan.removable;
-    if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
-    if (!unread.contains(entry->index)) plan.check_removal_of(*entry);
-    plan.remove(entry->index);
+    if (entry.index < end_of_weights) refuse_removal(plan.archive(), entry, end_of_weights);
+    if (!unread.contains(entry.index)) plan.check_removal_of(entry);
+    plan.remove(entry.index);
   });
 }
 

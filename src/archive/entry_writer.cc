@@ -119,8 +119,7 @@ void detail::EntryState::prepare(std::string_view name) {
 void detail::EntryState::check_model_size(std::uint64_t size) const {
   const std::uint64_t most = edit ? edit->max_model_size() : model_size_maximum;
   if (fits_protobuf(size) && size <= most) return;
-  const std::string text = fits_protobuf(size) ? base::concat("the model alone is ", base::human_size(size),
-                                                              ", over the limit of ", base::human_size(most))
+  const std::string text = fits_protobuf(size) ? base::concat("the model alone is ", base::over_limit(size, most))
                                                : oversize_text("the model alone is", size);
   throw Error(Code::archive_model_too_large, text, {std::string(model_entry_name), std::nullopt}, target,
               {Hint::lower_threshold});

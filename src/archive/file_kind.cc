@@ -36,6 +36,10 @@ struct Magic {
 
 constexpr std::string_view lfs_beginning = "version https://git-lfs.github.com/spec/";
 
+constexpr std::string_view pickle = "a Python pickle; export its model to ONNX first";
+constexpr std::string_view utf16 = "text in UTF-16; save it in UTF-8 first";
+constexpr std::string_view web_page = "a web page (HTML), perhaps a sign-in or error page; download the file itself";
+
 constexpr std::array magics = {
     Magic{0, "\x93NUMPY"sv, "a NumPy array (.npy); `numpy.savez` turns it into a file of weights"},
     Magic{0, "GGUF"sv, "a GGUF file, which holds weights without an ONNX graph"},
@@ -49,19 +53,19 @@ constexpr std::array magics = {
     Magic{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file; export its model to ONNX first"},
     Magic{4, "TFL3"sv, "a TensorFlow Lite model; convert it to ONNX first"},
     Magic{4, "ORTM"sv, "a model in ONNX Runtime's own format; start from its .onnx file"},
-    Magic{0, "\x80\x02"sv, "a Python pickle; export its model to ONNX first"},
-    Magic{0, "\x80\x03"sv, "a Python pickle; export its model to ONNX first"},
-    Magic{0, "\x80\x04"sv, "a Python pickle; export its model to ONNX first"},
-    Magic{0, "\x80\x05"sv, "a Python pickle; export its model to ONNX first"},
-    Magic{0, "\xff\xfe"sv, "text in UTF-16; save it in UTF-8 first"},
-    Magic{0, "\xfe\xff"sv, "text in UTF-16; save it in UTF-8 first"},
+    Magic{0, "\x80\x02"sv, pickle},
+    Magic{0, "\x80\x03"sv, pickle},
+    Magic{0, "\x80\x04"sv, pickle},
+    Magic{0, "\x80\x05"sv, pickle},
+    Magic{0, "\xff\xfe"sv, utf16},
+    Magic{0, "\xfe\xff"sv, utf16},
     Magic{0, lfs_beginning, "a pointer of Git LFS, not the file itself; run `git lfs pull` to get it"},
 };
 
 /// Lists kinds of text by their first bytes, after white space and a byte order mark.
 constexpr std::array text_magics = {
-    Magic{0, "<!doctype html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
-    Magic{0, "<html"sv, "a web page (HTML), perhaps a sign-in or error page; download the file itself"},
+    Magic{0, "<!doctype html"sv, web_page},
+    Magic{0, "<html"sv, web_page},
     Magic{0, "<?xml"sv, "XML, not an ONNX model"},
     Magic{0, "{\""sv, "JSON; ONNX's Python package converts a model in JSON to .onnx (onnx.load, format=\"json\")"},
 };

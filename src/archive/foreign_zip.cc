@@ -67,14 +67,8 @@ std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_v
   return *found;
 }
 
-}  // namespace
-
-bool may_be_foreign_zip(Code code) noexcept {
-  if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
-  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
-}
-
-std::string_view to_string(Dialect dialect) noexcept {
+/// Describes the dialect: `a PyTorch export (ZIP_ARCHIVE)`.
+std::string_view text_of(Dialect dialect) noexcept {
   switch (dialect) {
     case Dialect::archive: return "a zip with the entries of an archive";
     case Dialect::pytorch: return "a PyTorch export (ZIP_ARCHIVE)";
@@ -82,6 +76,17 @@ std::string_view to_string(Dialect dialect) noexcept {
     case Dialect::files: return "a zip of a .onnx file and its data files";
   }
   return "a zip";
+}
+
+}  // namespace
+
+bool may_be_foreign_zip(Code code) noexcept {
+  if (code == Code::zip_data_crc) return false;  // the data is damaged, but the file is a valid zip
+  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
+}
+
+std::string read_as(Dialect dialect) {
+  return concat("the input is not an archive; it was read as ", text_of(dialect));
 }
 
 // Searches the pieces as they come, because the model may be deflated. Parsing would need the whole model in memory

@@ -25,8 +25,8 @@ enum class Dialect : std::uint8_t {
   files,    ///< one `*.onnx` and its data files
 };
 
-/// Describes the dialect for messages: `a PyTorch export (ZIP_ARCHIVE)`.
-[[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
+/// Returns the remark that the input is not an archive and what it was read as: `a PyTorch export (ZIP_ARCHIVE)`.
+[[nodiscard]] std::string read_as(Dialect dialect);
 
 /// The text that PyTorch's exporter wrote into a tensor's `raw_data` if the bytes are in the entry named like the
 /// tensor.

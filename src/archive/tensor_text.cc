@@ -39,6 +39,14 @@ std::string duplicate_text(const onnx::TensorSite& site, std::string_view then) 
   return base::concat(describe(site), ": its graph defines this name more than once; ", then);
 }
 
+std::string not_loaded_text(std::string_view tensor, std::string_view location) {
+  return base::concat(tensor, ": its data is in ", base::quoted(location), ", which was not loaded");
+}
+
+std::string unknown_key_text(std::string_view key) {
+  return base::concat("external_data has the unknown key ", base::quoted(key));
+}
+
 TensorInfo info_of(const onnx::TensorSite& site) {
   return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path(),
           std::string(site.constant_output())};

@@ -29,6 +29,12 @@ Finding no_data(const onnx::TensorSite& site, Place place);
 /// Returns the text that the graph of a tensor defines its name more than once, followed by the consequence `then`.
 std::string duplicate_text(const onnx::TensorSite& site, std::string_view then);
 
+/// Returns the text that the link of a tensor leads to a file that was not loaded. `tensor` describes it.
+std::string not_loaded_text(std::string_view tensor, std::string_view location);
+
+/// Returns the text of a key of external data that ONNX does not define (R7).
+std::string unknown_key_text(std::string_view key);
+
 /// Returns the public description of a tensor. Copies its name.
 TensorInfo info_of(const onnx::TensorSite& site);
 

@@ -11,7 +11,7 @@
 namespace onnxar {
 
 void SpanSource::read(const ByteSink& sink) const {
-  base::check_callable(sink, "the function that takes the bytes");
+  base::check_sink(sink);
   sink(bytes_);
 }
 

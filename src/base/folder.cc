@@ -59,8 +59,8 @@ std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
 }
 
 /// Makes the folder in `parent`, which `here` is a handle of. Returns false if the name already exists.
-bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
-  const std::error_code failed = os::make_folder(here, os::path_of(name));
+bool make_at(os::Handle here, const Folder& parent, const std::string& name, os::Users users = os::Users::all) {
+  const std::error_code failed = os::make_folder(here, os::path_of(name), users);
   if (failed && os::reason_of(failed) != os::Reason::exists) {
     throw system_error(failed, "cannot make the folder", parent.path() / os::path_of(name));
   }
@@ -73,11 +73,13 @@ std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   std::shared_ptr<Folder> folder(new Folder(nullptr, path));
   std::error_code failed;
   folder->held_ = os::open_folder(path, failed);
-  if (failed) throw system_error(failed, "cannot write into the folder", path);
+  if (failed) throw system_error(failed, cannot_write_into, path);
   return folder;
 }
 
-bool Folder::make(const Folder& parent, const std::string& name) { return make_at(parent.handle(), parent, name); }
+bool Folder::make(const Folder& parent, const std::string& name, os::Users users) {
+  return make_at(parent.handle(), parent, name, users);
+}
 
 std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                               os::File& here) {

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "onnxar/error.h"
 #include "os/file.h"
+#include "os/folder.h"
 
 namespace onnxar::base {
 
@@ -26,6 +28,9 @@ class FolderHandle {
   os::Handle handle_;
 };
 
+/// Names the operation that failed, for `system_error`.
+inline constexpr std::string_view cannot_write_into = "cannot write into the folder";
+
 /// Represents a folder, identified by device and inode instead of its path. Once it is open, names are looked up in
 /// this folder, even if a different folder takes over its path.
 ///
@@ -37,8 +42,9 @@ class Folder {
   /// Opens the folder that a caller named; links in the path are followed. Throws io.*.
   static std::shared_ptr<const Folder> open(const std::filesystem::path& path);
 
-  /// Makes the folder `name` in `parent`. Returns false if the name already exists. Throws io.*.
-  static bool make(const Folder& parent, const std::string& name);
+  /// Makes the folder `name` in `parent`, with access for `users`. Returns false if the name already exists. Throws
+  /// io.*.
+  static bool make(const Folder& parent, const std::string& name, os::Users users = os::Users::all);
   /// Opens the folder `name` of `parent`. Does not follow a link. Throws io.changed if the folder does not exist, and
   /// io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);

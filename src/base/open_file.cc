@@ -41,9 +41,7 @@ os::File open_file(const std::filesystem::path& path, os::Access access) {
   os::File file = os::open(path, access, failed);
   if (!failed) return file;
   // Opening a folder fails here only for writing; `examine` refuses a folder that is open for reading.
-  if (os::reason_of(failed) == os::Reason::is_folder) {
-    throw Error(Code::io_not_a_file, "is a folder; name a file", {}, path);
-  }
+  if (os::reason_of(failed) == os::Reason::is_folder) expect_regular(os::FileKind::folder, path);
   throw system_error(failed, "cannot open", path);
 }
 

@@ -43,7 +43,7 @@ os::File OutputName::create() {
   os::File file = os::create_unseen(target_.folder->handle(), failed);
   if (!failed) return file;
   if (os::reason_of(failed) == os::Reason::unsupported) return create_hidden();
-  throw system_error(failed, "cannot write into the folder", target_.folder->path());
+  throw system_error(failed, cannot_write_into, target_.folder->path());
 }
 
 /// Calls `create` with random hidden names until it succeeds. `create` makes a file or link of a name, and returns why
@@ -61,7 +61,7 @@ void OutputName::hide_with(const Create& create) {
     }
     if (os::reason_of(failed) != os::Reason::exists) break;
   }
-  throw system_error(failed, "cannot write into the folder", target_.folder->path());
+  throw system_error(failed, cannot_write_into, target_.folder->path());
 }
 
 os::File OutputName::create_hidden() {

@@ -42,15 +42,17 @@ std::optional<fs::path> link_target(const Folder& folder, const std::string& nam
   return held;
 }
 
+[[noreturn]] void refuse_folder(const fs::path& path) {
+  throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, path);
+}
+
 /// Refuses a target that cannot be written. `status` and `failed` are the system's answer about it.
 void check(const os::FileStatus& status, const std::error_code& failed, const fs::path& target, Existing existing) {
   if (failed) {
     if (failed == std::errc::no_such_file_or_directory) return;
     throw system_error(failed, "cannot write", target);
   }
-  if (status.kind == os::FileKind::folder) {
-    throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
-  }
+  if (status.kind == os::FileKind::folder) refuse_folder(target);
   if (status.kind != os::FileKind::regular) {
     throw Error(Code::io_not_a_file, "is not a regular file and cannot be replaced; name a file", {}, target);
   }
@@ -70,7 +72,7 @@ OutputTarget follow_links(fs::path path) {
 }
 
 OutputTarget find_target(const fs::path& path, Existing existing) {
-  if (!path.has_filename()) throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, path);
+  if (!path.has_filename()) refuse_folder(path);
   OutputTarget target = follow_links(path);
   expect_writable(target, existing);
   return target;

@@ -23,6 +23,15 @@ std::filesystem::file_status link_status(const std::filesystem::path& path) {
   return status;
 }
 
+std::vector<std::filesystem::directory_entry> entries_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::directory_entry> entries;
+  std::error_code failed;
+  std::filesystem::directory_iterator each(folder, failed);
+  for (; !failed && each != std::filesystem::directory_iterator(); each.increment(failed)) entries.push_back(*each);
+  if (failed) throw system_error(failed, "cannot list the folder", folder);
+  return entries;
+}
+
 std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path absolute = std::filesystem::absolute(path, failed);

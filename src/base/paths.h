@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "os/file.h"
 
@@ -37,6 +38,8 @@ void expect_no_file(const std::filesystem::path& path);
 /// Returns the status of the path itself, not of the target of a link; its type is `not_found` if nothing has this
 /// path. Throws io.*, for example if a folder of the path may not be searched.
 std::filesystem::file_status link_status(const std::filesystem::path& path);
+/// Returns what is in a folder, in any order. Throws io.*.
+std::vector<std::filesystem::directory_entry> entries_in(const std::filesystem::path& folder);
 /// Returns the absolute path, which need not exist. Throws io.* if the current folder was removed.
 std::filesystem::path absolute_path(const std::filesystem::path& path);
 /// Returns the system's folder for temporary files. Throws io.* if TMPDIR does not name a folder.

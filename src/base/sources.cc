@@ -17,6 +17,11 @@ std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place
   throw Error(Code::usage_argument, concat("the data would be over the limit of ", human_size(limit)), place);
 }
 
+Error source_size_error(std::string_view what, std::string_view how, std::uint64_t announced, const Place& place) {
+  return {Code::io_source_size, concat(what, " is ", how, " than the ", announced, " bytes that were announced"),
+          place};
+}
+
 // The aliasing constructor with an empty owner makes a pointer that owns nothing.
 ExactSource::ExactSource(Kept<const ByteSource> source, std::string what, Place place)
     : ExactSource(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &source.get()), std::move(what),
@@ -25,10 +30,7 @@ ExactSource::ExactSource(Kept<const ByteSource> source, std::string what, Place 
 ExactSource::ExactSource(std::shared_ptr<const ByteSource> source, std::string what, Place place)
     : source_(std::move(source)), size_(source_->size()), what_(std::move(what)), place_(std::move(place)) {}
 
-void ExactSource::refuse(std::string_view how) const {
-  throw Error(Code::io_source_size, concat(what_, " is ", how, " than the ", size_, " bytes that were announced"),
-              place_);
-}
+void ExactSource::refuse(std::string_view how) const { throw source_size_error(what_, how, size_, place_); }
 
 void ExactSource::read(const ByteSink& sink) const {
   std::uint64_t left = size_;

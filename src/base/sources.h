@@ -23,6 +23,16 @@ void check_callable(const std::function<Signature>& function, std::string_view w
   if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
 }
 
+// Do the same for the functions that many calls take.
+inline void check_sink(const ByteSink& sink) { check_callable(sink, "the function that takes the bytes"); }
+inline void check_namer(const std::function<std::string(const std::string&)>& name) {
+  check_callable(name, "the function for names of dimensions");
+}
+template <typename Signature>
+void check_visitor(const std::function<Signature>& visit) {
+  check_callable(visit, "the function that is to visit the tensors");
+}
+
 /// The largest sum: twice the largest entry of an archive. That leaves room for messages, names and padding, and keeps
 /// offsets below 2^63, as file systems require.
 inline constexpr std::uint64_t largest_sum = 1ULL << 61U;
@@ -31,6 +41,9 @@ inline constexpr std::uint64_t largest_sum = 1ULL << 61U;
 /// REQUIRES: limit <= largest_sum. Throws usage.argument, at `place`, if the sum exceeds `limit`.
 std::uint64_t add_announced(std::uint64_t total, std::uint64_t size, const Place& place = {},
                             std::uint64_t limit = largest_sum);
+
+/// Returns the error io.source_size: `what` is longer or shorter (`how`) than the bytes that were announced.
+Error source_size_error(std::string_view what, std::string_view how, std::uint64_t announced, const Place& place);
 
 /// Hands out exactly as many bytes as it announces, or throws. A caller's source may hand out more or fewer bytes, may
 /// announce a different size at every call, and may swallow an exception of its sink and continue. Such an exception is

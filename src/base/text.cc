@@ -29,6 +29,10 @@ std::string human_size(std::uint64_t bytes) {
   return concat(text.data(), " (", bytes, " bytes)");
 }
 
+std::string over_limit(std::uint64_t size, std::uint64_t limit) {
+  return concat(human_size(size), ", over the limit of ", human_size(limit));
+}
+
 std::string quoted(std::string_view name) {
   if (name.size() <= longest_quoted) return concat("\"", escaped(name), "\"");
   return concat("\"", escaped(utf8_prefix(name, longest_quoted)), "...\" (", name.size(), " bytes)");

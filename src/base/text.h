@@ -16,6 +16,9 @@ std::string hex(std::uint64_t value);
 /// Returns `1.50 GiB (1610612736 bytes)`; below 1 KiB only the bytes.
 std::string human_size(std::uint64_t bytes);
 
+/// Returns `2.00 GiB (...), over the limit of 1.50 GiB (...)`.
+std::string over_limit(std::uint64_t size, std::uint64_t limit);
+
 /// The maximum number of bytes of a name that a message shows. A hostile name must not fill the screen, and a million
 /// messages must not fill the memory.
 inline constexpr std::size_t longest_quoted = 200;

@@ -235,13 +235,7 @@ ONNXAR_C_EXPORT onnxar_status onnxar_find(const onnxar_archive* archive, const c
                                           onnxar_entry* entry, onnxar_error** error) {
   return guarded(error, [&] {
     check_given("archive", archive, "entry", entry);
-    const std::string_view wanted = text_of(name, name_length, "name");
-    const auto found = archive->archive.find(wanted);
-    if (!found) {
-      throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(wanted), std::nullopt},
-                  archive->archive.path());
-    }
-    *entry = c_entry(*found);
+    *entry = c_entry(entry_named(archive->archive, text_of(name, name_length, "name")));
   });
 }
 

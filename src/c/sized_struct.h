@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -22,15 +23,14 @@ Struct known_part(const Struct* given, std::size_t first_size) {
   Struct known{};
   if (given == nullptr) return known;
   const std::size_t size = given->struct_size;
-  if (size < first_size) {
-    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
-                                                   "; set it to their sizeof, which is at least ", first_size));
-  }
   // If the caller never set the size, it may be any number, and reading that far would leave the caller's memory.
   constexpr std::size_t largest = 4096;
-  if (size > largest) {
-    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
-                                                   ", more than in any version; set it to their sizeof"));
+  if (size < first_size || size > largest) {
+    throw Error(
+        Code::usage_argument,
+        base::concat("the struct_size of the options is ", size,
+                     size < first_size ? base::concat("; set it to their sizeof, which is at least ", first_size)
+                                       : std::string(", more than in any version; set it to their sizeof")));
   }
   // A member that this library does not know may be a request that must not be ignored, such as one for a dry run.
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);

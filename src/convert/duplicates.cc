@@ -1,10 +1,20 @@
-// Refuses to move the data of names that a graph defines more than once.
+// Keeps the data of names that a graph defines more than once in its place.
 #include "convert/duplicates.h"
 
+#include <utility>
+
 #include "archive/tensor_text.h"
+#include "base/text.h"
 #include "onnx/duplicates.h"
 
 namespace onnxar {
+
+Finding duplicate_stays(const onnx::TensorSite& site, Place place, bool is_inside) {
+  return {Severity::warning, Code::onnx_graph_duplicate, std::move(place),
+          duplicate_text(site, base::concat("its data stays ", is_inside ? "in" : "outside",
+                                            " the model, because the place of the data decides which definition a "
+                                            "runtime uses"))};
+}
 
 void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint) {
   throw Error(Code::onnx_graph_duplicate,

@@ -1,4 +1,4 @@
-// Refuses to move the data of names that a graph defines more than once. Moving it into or out of the model could
+// Keeps the data of names that a graph defines more than once in its place. Moving it into or out of the model could
 // change the definition that a runtime uses (onnx/duplicates.h).
 #pragma once
 
@@ -9,6 +9,10 @@
 #include "onnxar/error.h"
 
 namespace onnxar {
+
+/// Returns the warning that the data of such a tensor stays where it is, inside the model or outside. `place` is the
+/// tensor's place in the input.
+Finding duplicate_stays(const onnx::TensorSite& site, Place place, bool is_inside);
 
 /// Refuses to move the data of a tensor into the model at `path`: throws onnx.graph.duplicate, with `hint` as advice.
 [[noreturn]] void refuse_duplicate(const onnx::TensorSite& site, const std::filesystem::path& path, Hint hint);

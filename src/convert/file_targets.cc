@@ -7,7 +7,6 @@
 
 #include "archive/keys.h"
 #include "archive/output_options.h"
-#include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -28,13 +27,10 @@ Error in_the_way(const fs::path& path, std::string_view what) {
 
 /// True if the folder contains only folders, at any depth: a killed command leaves such a tree.
 bool has_only_folders(const fs::path& folder) {
-  std::error_code failed;
-  fs::recursive_directory_iterator each(folder, failed);
-  for (; !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
-    if (!fs::is_directory(each->symlink_status(failed)) || failed) return false;
-  }
-  if (failed) throw base::system_error(failed, "cannot list the folder", folder);
-  return true;
+  return std::ranges::all_of(base::entries_in(folder), [](const fs::directory_entry& each) {
+    std::error_code failed;
+    return fs::is_directory(each.symlink_status(failed)) && has_only_folders(each.path());
+  });
 }
 
 }  // namespace

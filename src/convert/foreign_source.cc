@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "archive/foreign_zip.h"
 #include "archive/keys.h"
 #include "archive/unpacked_zip.h"
 #include "base/annotated.h"
@@ -48,9 +49,8 @@ std::vector<std::byte> link_stand_ins(Bytes model,
   };
   const onnx::Rope rope = onnx::rewrite_tensors(model, link);
   if (rope.size() > options.max_skeleton_size) {
-    throw Error(Code::onnx_model_too_large,
-                base::concat("the model without its tensors is ", base::human_size(rope.size()), ", over the limit of ",
-                             base::human_size(options.max_skeleton_size)));
+    throw Error(Code::onnx_model_too_large, base::concat("the model without its tensors is ",
+                                                         base::over_limit(rope.size(), options.max_skeleton_size)));
   }
   return rope.flat();
 }
@@ -73,10 +73,7 @@ class ForeignZipSource final : public ModelSource {
     main_ = graph_of(found_.index);
     set_graph(main_);
     if (found_.dialect == Dialect::pytorch) link_stand_ins();
-    add_remark({Severity::note,
-                Code::zip_foreign,
-                {},
-                concat("the input is not an archive; it was read as ", to_string(found_.dialect))});
+    add_remark({Severity::note, Code::zip_foreign, {}, read_as(found_.dialect)});
   }
 
   /// Returns the entries `NAME.onnx` beside the model.

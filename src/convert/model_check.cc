@@ -235,8 +235,7 @@ class ModelCheck {
   void remark_slice(const onnx::TensorSite& site, Bytes bytes) {
     const onnx::ExternalData& external = site.tensor.external;
     if (external.unknown_key) {  // R7
-      add(Severity::warning, Code::onnx_external_unknown_key, site,
-          concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
+      add(Severity::warning, Code::onnx_external_unknown_key, site, unknown_key_text(*external.unknown_key));
     }
     if (site.tensor.raw_data || site.tensor.typed_data) {  // only in a `.onnx` file; an archive was refused
       add(Severity::warning, Code::onnx_external_data_beside, site,

@@ -69,10 +69,7 @@ class FolderWalk {
       const std::string folder = std::move(folders_.back());
       folders_.pop_back();
       const fs::path path = folder.empty() ? root_ : root_ / os::path_of(folder);
-      std::error_code failed;
-      fs::directory_iterator each(path, failed);
-      for (; !failed && each != fs::directory_iterator(); each.increment(failed)) add(folder, *each);
-      if (failed) throw base::system_error(failed, "cannot list the folder", path);
+      for (const fs::directory_entry& each : base::entries_in(path)) add(folder, each);
     }
     for (auto* list : {&files, &hidden, &excluded}) std::ranges::sort(*list);
   }

@@ -81,13 +81,13 @@ std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.s
 std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model, index).size(); }
 
 void ModelReader::read(std::size_t index, const ByteSink& sink) const {
-  base::check_callable(sink, "the function that takes the bytes");
+  base::check_sink(sink);
   payload_at(parts_->model, index).source->read(sink);
 }
 
 void ModelReader::for_each(
     const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const {
-  base::check_callable(visit, "the function that is to visit the tensors");
+  base::check_visitor(visit);
   const LoadedModel& model = parts_->model;
   std::vector<FieldStep> steps;
   const auto visit_linked = [&](const onnx::TensorSite& site) {
@@ -120,8 +120,8 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
     std::string what = base::concat("weight ", payloads.size(), " in the order of adding");
     auto exact = std::make_shared<const base::ExactSource>(std::move(weight), what);
     if (exact->size() > zip::largest_entry) {
-      throw Error(Code::usage_argument, base::concat(what, " would be ", base::human_size(exact->size()),
-                                                     ", over the limit of ", base::human_size(zip::largest_entry)));
+      throw Error(Code::usage_argument,
+                  base::concat(what, " would be ", base::over_limit(exact->size(), zip::largest_entry)));
     }
     payloads.push_back({std::move(exact)});
     payloads.back().may_be_shared = false;

@@ -204,6 +204,10 @@ class Package::Reading {
     }
   }
 
+  void warn_missing(const At& at, std::string_view file) {
+    warn(at, concat("the package has no file ", base::quoted(file)));
+  }
+
   void read_component(const std::string& name, At body) {
     std::string folder;
     if (body.value.kind == JsonKind::string) {
@@ -213,7 +217,7 @@ class Package::Reading {
       const std::string in_folder = concat(*path, path->empty() ? "" : "/", "component.json");
       auto found = file(in_folder);
       if (!found) found = file(*path);
-      if (!found) return warn(body, concat("the package has no file ", base::quoted(in_folder)));
+      if (!found) return warn_missing(body, in_folder);
       body = *found;
       folder = folder_in_package(body.file);
     }
@@ -246,7 +250,7 @@ class Package::Reading {
     if (body.value.kind == JsonKind::string) {
       const auto path = name_of(folder, reader(body).string(), body);
       const auto found = path ? file(*path) : std::nullopt;
-      if (path && !found) warn(body, concat("the package has no file ", base::quoted(*path)));
+      if (path && !found) warn_missing(body, *path);
       if (!found) return;
       body = *found;
     }

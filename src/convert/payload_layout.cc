@@ -34,10 +34,7 @@ namespace fs = std::filesystem;
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, Format format, const fs::path& target) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
-    throw Error(
-        Code::usage_not_loaded,
-        base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded; ", why), {},
-        target);
+    throw Error(Code::usage_not_loaded, base::concat(not_loaded_text(describe(site), location), "; ", why), {}, target);
   };
   if (format != Format::onnx_inline) refuse("only the format onnx_inline keeps such links; load the data, too");
   const fs::path folder = base::folder_of(target);

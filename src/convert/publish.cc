@@ -3,13 +3,12 @@
 
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "archive/output_options.h"
-#include "base/open_file.h"
 #include "base/output_name.h"
+#include "base/paths.h"
 #include "convert/file_targets.h"
 #include "os/names.h"
 
@@ -24,13 +23,8 @@ constexpr std::size_t most_open = 64;
 
 /// Removes the folders in the folder, which contains only folders. Keeps a folder that has a file by now.
 void remove_folders_in(const std::shared_ptr<const base::Folder>& folder) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  fs::directory_iterator each(folder->path(), failed);
-  for (; !failed && each != fs::directory_iterator(); each.increment(failed))
-    names.push_back(os::text_of(each->path().filename()));
-  if (failed) throw base::system_error(failed, "cannot list the folder", folder->path());
-  for (const std::string& name : names) {
+  for (const fs::directory_entry& each : base::entries_in(folder->path())) {
+    const std::string name = os::text_of(each.path().filename());
     remove_folders_in(base::Folder::open_in(folder, name));
     folder->remove_folder(name);
   }

@@ -113,7 +113,7 @@ std::size_t RepackPlan::find_model(RepackReport& report) {
                 concat("the model is in the folder ", base::quoted(model.folder), ", not in the root of the zip file"),
                 place, {}, {Hint::pack_it});
   }
-  note(report, concat("the input is not an archive; it was read as ", to_string(model.dialect)));
+  note(report, read_as(model.dialect));
   return model.index;
 }
 

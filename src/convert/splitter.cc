@@ -15,6 +15,7 @@
 #include "base/kept.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/duplicates.h"
 #include "convert/external_policy.h"
 #include "convert/links.h"
 #include "convert/loaded_model.h"
@@ -183,9 +184,7 @@ class Splitter {
           {}, {Hint::share_payload});
     }
     if (options_.load_external_data) {
-      throw Error(Code::usage_not_loaded,
-                  base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
-                  place, {}, {Hint::set_payload});
+      throw Error(Code::usage_not_loaded, not_loaded_text(describe(site), location), place, {}, {Hint::set_payload});
     }
     return onnx::TensorEdit::keep();
   }
@@ -207,10 +206,10 @@ class Splitter {
   }
 
   [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const {
-    throw Error(Code::onnx_model_too_large,
-                base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
-                             base::human_size(options_.max_skeleton_size)),
-                {}, {}, {Hint::lower_threshold});
+    throw Error(
+        Code::onnx_model_too_large,
+        base::concat("the model without its large tensors is ", base::over_limit(size, options_.max_skeleton_size)), {},
+        {}, {Hint::lower_threshold});
   }
 
   void remark_no_type(const onnx::TensorSite& site) {
@@ -222,17 +221,12 @@ class Splitter {
     const Payload* const payload = model_.payload_of(site);
     // Data that the program supplied was in its message, and returns there.
     const bool is_inside = !site.tensor.is_external() || (payload != nullptr && !payload->may_be_shared);
-    model_.remarks.push_back(
-        {Severity::warning, Code::onnx_graph_duplicate, place_of(site),
-         duplicate_text(site, base::concat("its data stays ", is_inside ? "in" : "outside",
-                                           " the model, because the place of the data decides which definition a "
-                                           "runtime uses"))});
+    model_.remarks.push_back(duplicate_stays(site, place_of(site), is_inside));
   }
 
   void remark_unknown_key(const onnx::TensorSite& site) {
     remark(site, Code::onnx_external_unknown_key,
-           base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
-                        "; it is dropped"));
+           base::concat(unknown_key_text(*site.tensor.external.unknown_key), "; it is dropped"));
   }
 
   void remark_checksum(const onnx::TensorSite& site) {

@@ -121,7 +121,7 @@ std::string op_name(std::string_view domain, std::string_view op) {
 }
 
 std::string to_string(const CostPolynomial& cost, const std::function<std::string(const std::string&)>& name) {
-  base::check_callable(name, "the function for names of dimensions");
+  base::check_namer(name);
   std::string text;
   for (const CostTerm& term : cost.terms) {
     const bool is_negative = term.coefficient < 0;

@@ -10,7 +10,7 @@
 namespace onnxar {
 
 std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
-  base::check_callable(name, "the function for names of dimensions");
+  base::check_namer(name);
   std::string text;
   for (const Dimension& dim : dims) {
     text += base::concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)

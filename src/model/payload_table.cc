@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "archive/external_tensor.h"
+#include "archive/tensor_text.h"
 #include "base/annotated.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
@@ -86,10 +87,8 @@ const Payload& PayloadTable::linked(const LoadedModel& model, const schema::Tens
                 concat("tensor ", base::quoted(tensor.name()), " is linked to ", base::quoted(location),
                        ", a payload that another model holds, or that was released"));
   }
-  throw Error(Code::usage_not_loaded,
-              concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location),
-                     ", which was not loaded"),
-              {}, {}, {Hint::load_or_set_payload});
+  throw Error(Code::usage_not_loaded, not_loaded_text(concat("tensor ", base::quoted(tensor.name())), location), {}, {},
+              {Hint::load_or_set_payload});
 }
 
 ByteSpan PayloadTable::payload(const LoadedModel& model, const schema::TensorProto& tensor) {

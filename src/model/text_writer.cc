@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "archive/graph_rules.h"
+#include "archive/tensor_text.h"
 #include "base/annotated.h"
 #include "base/kept.h"
 #include "base/sources.h"
@@ -129,8 +130,8 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
 
 [[noreturn]] void refuse_not_loaded(const schema::TensorProto& tensor, const Site& site) {
   throw Error(Code::usage_not_loaded,
-              base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ",
-                           base::quoted(location_of(tensor)), ", which was not loaded; text contains all data"),
+              base::concat(not_loaded_text(base::concat("tensor ", base::quoted(tensor.name())), location_of(tensor)),
+                           "; text contains all data"),
               {site.text(), std::nullopt}, {}, {Hint::load_or_set_payload});
 }
 
@@ -283,7 +284,7 @@ ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& o
 }
 
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
-  base::check_callable(sink, "the function that takes the bytes");
+  base::check_sink(sink);
   LoadOptions load = with_text_parser(options.load);
   // Without data, links remain links, so their files may be missing.
   if (!options.with_data) load.load_external_data = false;

@@ -201,13 +201,13 @@ std::string site_of_node(const std::string& owner, int index) {
 // The public walks over the tensors of a model: see onnxar/model/model.h.
 
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit) {
-  base::check_callable(visit, "the function that is to visit the tensors");
+  base::check_visitor(visit);
   walk(model, {.tensor = [&visit](const auto& tensor, const Site&) { visit(changeable(tensor)); }});
 }
 
 void for_each_tensor(schema::ModelProto& model,
                      const std::function<void(schema::TensorProto&, const TensorInfo&)>& visit) {
-  base::check_callable(visit, "the function that is to visit the tensors");
+  base::check_visitor(visit);
   walk(model, {.tensor = [&visit](const auto& tensor, const Site& site) {
          visit(changeable(tensor), info_of(tensor, site.text()));
        }});
@@ -215,7 +215,7 @@ void for_each_tensor(schema::ModelProto& model,
 
 void for_each_tensor(const schema::ModelProto& model,
                      const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit) {
-  base::check_callable(visit, "the function that is to visit the tensors");
+  base::check_visitor(visit);
   walk(model,
        {.tensor = [&visit](const auto& tensor, const Site& site) { visit(tensor, info_of(tensor, site.text())); }});
 }

@@ -66,6 +66,8 @@ std::optional<ContentRange> take_part_head(std::string_view& rest) {
 
 }  // namespace
 
+std::string status_text(int status) { return base::concat("the server answers with status ", status); }
+
 bool has_control(std::string_view text) noexcept {
   constexpr char first_printable = ' ';
   constexpr char del = 0x7F;

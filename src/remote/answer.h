@@ -12,6 +12,9 @@
 
 namespace onnxar {
 
+/// Returns the text that the server answers with this status.
+std::string status_text(int status);
+
 /// True if the text has an ASCII control character, which could end the field of a request that it is in.
 bool has_control(std::string_view text) noexcept;
 

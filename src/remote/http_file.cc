@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/names.h"
+#include "remote/answer.h"
 #include "remote/pieces.h"
 #include "remote/stall_clock.h"
 #include "remote/waiting.h"
@@ -332,7 +333,7 @@ void HttpFile::refuse(int status) const {
     case 401:
     case 403:
     case 407: fail(Code::io_permission, concat("the server denies access (status ", status, ")"));
-    default: fail(Code::remote_refused, concat("the server answers with status ", status));
+    default: fail(Code::remote_refused, status_text(status));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/byte_range.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "remote/answer.h"
 
 namespace onnxar {
 namespace {
@@ -234,8 +235,7 @@ void Request::take(Bytes bytes) {
   received_ += bytes.size();
   if (!answer_.has_bytes()) {  // a page that describes the error
     if (received_ <= end_length) return;
-    throw wrong(
-        concat("the server answers with status ", answer_.status, " and more bytes than an error page may have"));
+    throw wrong(concat(status_text(answer_.status), " and more bytes than an error page may have"));
   }
   if (wanted_ == Wanted::range || wanted_ == Wanted::whole) {
     base::ByteRange& range = ranges_.front();

@@ -10,6 +10,7 @@
 #include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "convert/duplicates.h"
 #include "convert/payload_layout.h"
 #include "os/names.h"
 #include "runtime/prepacked.h"
@@ -104,11 +105,7 @@ onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
 /// Warns of a name that is defined twice. The link does not change what a runtime does: ONNX Runtime treats data of
 /// less than 128 bytes in the model like external data.
 void Linking::remark_duplicate(const onnx::TensorSite& site) {
-  remarks_.push_back(
-      {Severity::warning, Code::onnx_graph_duplicate, source_->place_of(site),
-       duplicate_text(
-           site, base::concat("its data stays ", site.tensor.is_external() ? "outside" : "in",
-                              " the model, because the place of the data decides which definition a runtime uses"))});
+  remarks_.push_back(duplicate_stays(site, source_->place_of(site), !site.tensor.is_external()));
 }
 
 }  // namespace onnxar

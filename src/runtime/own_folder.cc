@@ -110,10 +110,7 @@ OwnFolder OwnFolder::make(const fs::path& folder) {
   while (!missing.empty()) {
     expect_folder(base::folder_of(missing.back()));
     const auto above = base::Folder::open(base::folder_of(missing.back()));
-    const std::error_code failed = os::make_folder(above->handle(), missing.back().filename(), os::Users::owner);
-    if (failed && os::reason_of(failed) != os::Reason::exists) {
-      throw base::system_error(failed, "cannot make the folder", missing.back());
-    }
+    base::Folder::make(*above, os::text_of(missing.back().filename()), os::Users::owner);
     missing.pop_back();
   }
   expect_folder(folder);

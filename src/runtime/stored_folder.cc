@@ -9,7 +9,6 @@
 #include <system_error>
 #include <vector>
 
-#include "base/open_file.h"
 #include "base/paths.h"
 #include "onnxar/archive.h"
 #include "onnxar/stored_model.h"
@@ -34,12 +33,10 @@ bool begins_with_key(std::string_view name) {
 /// Returns the names that begin with a key, even of files that are not ours.
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
-  std::error_code failed;
-  for (fs::directory_iterator each(folder, failed), end; !failed && each != end; each.increment(failed)) {
-    std::string name = os::text_of(each->path().filename());
+  for (const fs::directory_entry& each : base::entries_in(folder)) {
+    std::string name = os::text_of(each.path().filename());
     if (begins_with_key(name)) names.push_back(std::move(name));
   }
-  if (failed) throw base::system_error(failed, "cannot look into the folder", folder);
   return names;
 }
 

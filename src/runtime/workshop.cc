@@ -4,10 +4,8 @@
 #include <system_error>
 
 #include "base/folder.h"
-#include "base/open_file.h"
 #include "base/paths.h"
 #include "onnxar/error.h"
-#include "os/error.h"
 #include "os/folder.h"
 #include "os/names.h"
 
@@ -23,18 +21,15 @@ constexpr const char* marker = "about";  // makes a folder ours
 Workshop::Workshop(const OwnFolder& folder, const std::string& name)
     : folder_(folder), lock_(folder, name), name_(name + ".part") {
   const base::FolderHandle here = folder_.folder()->handle();
-  std::error_code failed = os::make_folder(here, os::path_of(name_), os::Users::owner);
-  if (failed && os::reason_of(failed) != os::Reason::exists) {
-    throw base::system_error(failed, "cannot make the folder", path());
-  }
-  const bool is_new = !failed;
+  const bool is_new = base::Folder::make(*folder_.folder(), name_, os::Users::owner);
+  std::error_code failed;
   if (os::status_in(here, os::path_of(name_), failed).kind != os::FileKind::folder) {
     throw Error(Code::output_exists, "is a file where a folder is needed; remove it", {}, path());
   }
   const OwnFolder inside(path());
   if (is_new || inside.folder()->is_empty()) inside.remember(marker, {});
   if (!inside.owns(marker)) {
-    if (is_new) throw Error(Code::io_failed, "cannot write into the folder", {}, path());
+    if (is_new) throw Error(Code::io_failed, std::string(base::cannot_write_into), {}, path());
     throw Error(Code::output_exists, "is not a folder of a stored model, and is not used: remove it", {}, path());
   }
   clear(inside);

@@ -40,6 +40,10 @@ ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse) {
   return field;
 }
 
+void refuse_second_field(const HeaderContext& refuse) {
+  refuse(Code::zip_extra_duplicate, "an extra field appears twice in one header");  // D12, L6, F31
+}
+
 ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse) {
   ExtraFields found;
   while (!extra.empty()) {
@@ -47,8 +51,8 @@ ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext&
     check_id(id, kind, refuse);
     std::optional<Bytes>& field = id == zip64_extra_id ? found.zip64 : found.padding;
     if (field) {  // D12, L6: some readers take the first field, others the last
-      refuse(Code::zip_extra_duplicate, is_padding(id) ? "two records state an alignment in one header"
-                                                       : "an extra field appears twice in one header");
+      if (!is_padding(id)) refuse_second_field(refuse);
+      refuse(Code::zip_extra_duplicate, "two records state an alignment in one header");
     }
     field = payload;
     if (is_padding(id)) found.padding_id = id;

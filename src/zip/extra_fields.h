@@ -28,6 +28,9 @@ struct ExtraField {
 /// Takes the field at the front of `extra`. Throws zip.extra.malformed.
 ExtraField take_extra_field(Bytes& extra, const HeaderContext& refuse);
 
+/// Throws zip.extra.duplicate: the header has two fields of one kind.
+[[noreturn]] void refuse_second_field(const HeaderContext& refuse);
+
 /// Reads all of `extra`, the extra fields of one header. Throws zip.extra.malformed, .unknown or .duplicate. No
 /// allocation unless it throws.
 ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse);

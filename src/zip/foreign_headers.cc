@@ -51,8 +51,8 @@ KnownFields read_known_fields(Bytes extra, const HeaderContext& refuse) {
                                   : id == alignment_extra_id    ? &found.alignment
                                   : id == unicode_path_extra_id ? &found.unicode_path
                                                                 : nullptr;
-    if (field == nullptr) continue;  // the field does not affect how the entry is read
-    if (*field) refuse(Code::zip_extra_duplicate, "an extra field appears twice in one header");  // F31
+    if (field == nullptr) continue;           // the field does not affect how the entry is read
+    if (*field) refuse_second_field(refuse);
     *field = payload;
   }
   refuse_stray_bytes(extra, refuse);

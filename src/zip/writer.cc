@@ -72,9 +72,7 @@ std::uint32_t Writer::end() {
 }
 
 void Writer::refuse_size(std::string_view how) const {
-  throw Error(Code::io_source_size,
-              base::concat("the data is ", how, " than the ", begun_.placement.size, " bytes that were announced"),
-              {begun_.name, std::nullopt});
+  throw base::source_size_error("the data", how, begun_.placement.size, {begun_.name, std::nullopt});
 }
 
 base::MappedFile Writer::map_added(std::size_t index) {

@@ -1,5 +1,8 @@
-"""Facts that are written once, and error codes that are used according to their kind."""
+"""Facts and texts that are written once, and error codes that are used according to their kind."""
 
+import ast
+import collections
+import pathlib
 import re
 import unittest
 
@@ -97,6 +100,74 @@ def spelt_in(spelling, files):
     """Returns the files whose code, without comments, matches."""
     pattern = re.compile(spelling)
     return [path for path, text in files.items() if pattern.search(re.sub(r"//.*|/\*.*?\*/", "", text))]
+
+
+# Sentences that may stand in two places, each with the reason.
+WRITTEN_TWICE = {
+    "the end record counts ": "two rules, about the entries of this disk and about those of the file",
+    " is over the limit of ": "two refusals, with different subjects",
+    ", which ONNX does not have": "two file formats, which name types in different ways",
+    "${count} bytes came, not ${wanted}": "two rules; a function for both would make the bundle of js larger",
+}
+SHORTEST_SENTENCE = 20  # shorter ones are parts of many messages
+# The files of each program, whose parts can share a sentence.
+PROGRAMS = [
+    ["include/**/*.h", "src/**/*.h", "src/**/*.cc", "tools/onnxar/**/*.h", "tools/onnxar/**/*.cc"],
+    ["python/onnxar/*.py"],
+    ["js/src/*.ts"],
+    ["reader/*.[ch]"],
+    ["reader/java/src/main/**/*.java"],
+    ["reader/rust/src/*.rs"],
+]
+SKIPPED = r"//[^\n]*|/\*.*?\*/|^#include[^\n]*|'\\?.'"
+QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
+LITERALS = re.compile(rf"{SKIPPED}|(?:{QUOTED.pattern}\s*)+", re.DOTALL | re.MULTILINE)  # adjacent ones are one
+LITERALS_OF_JS = re.compile(rf"{SKIPPED}|(['`])((?:(?!\1)[^\\]|\\.)*)\1", re.DOTALL | re.MULTILINE)
+
+
+def sentences_in(path, code):
+    """Returns the string literals of a file that have spaces and are long, without documentation."""
+    if path.suffix == ".py":
+        nodes = list(ast.walk(ast.parse(code)))
+        documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documentation]
+    elif path.suffix == ".ts":
+        texts = [match[2] or "" for match in LITERALS_OF_JS.finditer(code)]
+    else:
+        texts = ["".join(QUOTED.findall(match[0])) for match in LITERALS.finditer(code) if match[0].startswith('"')]
+    return [text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_SENTENCE and " " in text.strip()]
+
+
+def written_twice(files):
+    """Returns the sentences that several literals have, with the files."""
+    homes = collections.defaultdict(list)
+    for path, code in files.items():
+        for sentence in sentences_in(path, code):
+            homes[sentence].append(path.name)
+    return {sentence: names for sentence, names in homes.items() if len(names) > 1}
+
+
+class Sentences(unittest.TestCase):
+    def test_each_is_written_once(self):
+        found = {}
+        for patterns in PROGRAMS:
+            files = {path: path.read_text() for pattern in patterns for path in ROOT.glob(pattern)}
+            self.assertGreater(sum(len(sentences_in(*file)) for file in files.items()), 3, patterns)
+            found |= written_twice(files)
+        unused = WRITTEN_TWICE.keys() - found.keys()
+        self.assertEqual({sentence: names for sentence, names in found.items() if sentence not in WRITTEN_TWICE}, {})
+        self.assertFalse(unused)
+
+    def test_copies_are_found(self):
+        copies = {
+            ".cc": ('f("the entry is " "damaged here")', '// "\ng(\'"\', "the entry is damaged here");'),
+            ".py": ('x = f"the entry is damaged here{y}"', 'def f():\n    "doc"\n    g("the entry is " "damaged here")'),
+            ".ts": ("f(`the entry is damaged here`)", "g('the entry is damaged here')"),
+        }
+        for suffix, codes in copies.items():
+            files = {pathlib.Path(f"{number}{suffix}"): code for number, code in enumerate(codes)}
+            with self.subTest(suffix=suffix):
+                self.assertEqual(list(written_twice(files)), ["the entry is damaged here"])
 
 
 class ContextsOfErrors(unittest.TestCase):

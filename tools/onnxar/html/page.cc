@@ -11,6 +11,7 @@
 #include "html/graph_tree.h"
 #include "html/markup.h"
 #include "html/style.h"
+#include "shell/numbers.h"
 #include "shell/paths.h"
 
 namespace onnxar::tool::html {
@@ -88,9 +89,9 @@ std::string head(const Inspection& inspection) {
           fact("Graphs", graph_tree(inspection.graphs)) + fact("Graph", name(graph.name)) + fact("Nodes", nodes) +
           fact("Inputs", text_of(graph.inputs)) + fact("Outputs", text_of(graph.outputs)) +
           fact("Parameters", concat(grouped(inspection.parameters),
-                                    inspection.statistics == 0 ? ""
-                                                               : concat(" and ", grouped(inspection.statistics),
-                                                                        " running means and variances"))) +
+                                    inspection.statistics == 0
+                                        ? ""
+                                        : concat(" and ", grouped(inspection.statistics), " ", statistics_words))) +
           fact("Multiply-adds", multiply_adds(inspection.cost)) + fact("Metadata", metadata));
 }
 

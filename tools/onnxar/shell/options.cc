@@ -13,6 +13,10 @@ namespace onnxar::tool {
 
 namespace {
 
+CLI::Option* add_no_sync(CLI::App& verb, OutputOptions& output) {
+  return verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk");
+}
+
 /// Replaces `4KiB`, in any case, by `4096`. Returns an error text if the text is not a size. CLI11's own validator
 /// would wrap negative numbers.
 std::string size_in_bytes(std::string& text) {
@@ -63,8 +67,8 @@ CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::
       ->check(CLI::Validator(refuse_stdin, ""));
 }
 
-void add_model(CLI::App& verb, std::filesystem::path& path) {
-  add_file(verb, "MODEL", path, "An archive, a .onnx file, or a model as text");
+void add_model(CLI::App& verb, std::filesystem::path& path, const std::string& name) {
+  add_file(verb, name, path, "An archive, a .onnx file, or a model as text");
 }
 
 CLI::Option* writes_file(CLI::Option* option) {
@@ -136,8 +140,7 @@ CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output) {
 }
 
 std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& output) {
-  return {verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing"),
-          verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk")};
+  return {verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing"), add_no_sync(verb, output)};
 }
 
 void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& subgraphs, bool& all_sites) {
@@ -153,7 +156,7 @@ void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes
 
 void add_cut_options(CLI::App& verb, OutputOptions& cut) {
   verb.add_flag("-n,--dry-run", cut.dry_run, "Report what would be cut off, write nothing");
-  verb.add_flag("!--no-sync", cut.sync, "Do not wait for the disk");
+  add_no_sync(verb, cut);
 }
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {

@@ -29,8 +29,8 @@ void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 /// Adds a required argument that names a file. Refuses `-`, the standard input.
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
-/// Adds the argument of verbs that take a model in any form.
-void add_model(CLI::App& verb, std::filesystem::path& path);
+/// Adds an argument that names a model in any form.
+void add_model(CLI::App& verb, std::filesystem::path& path, const std::string& name = "MODEL");
 /// Makes an option that names a file to write refuse `-`, the standard output.
 CLI::Option* writes_file(CLI::Option* option);
 CLI::Option* add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);

@@ -23,6 +23,10 @@ void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosi
   if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
 }
 
+std::string shared_text(std::uint64_t shared_bytes) {
+  return shared_bytes == 0 ? std::string() : ", equal weights saved " + short_size(shared_bytes);
+}
+
 void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive) {
   std::cerr << (dry_run ? "would cut " : "cut ") << state.file_size - state.size << " bytes, to the state of "
             << state.size << " bytes with " << state.entries << " entries and a model of "

@@ -102,8 +102,7 @@ int pack(PackArguments& arguments) {
             << "), " << (report.side_files == 0 ? "" : counted(report.side_files, "side file") + ", ")
             << (report.graphs == 0 ? "" : counted(report.graphs, "graph") + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes)
-            << (report.shared_bytes == 0 ? "" : ", equal weights saved " + short_size(report.shared_bytes)) << ": "
-            << escaped_path(arguments.output) << '\n';
+            << shared_text(report.shared_bytes) << ": " << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
 

@@ -47,8 +47,7 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
   }
   std::cerr << files_text(arguments.options) << counted(report.entries_added, "new entry", "new entries") << " ("
             << short_size(report.bytes_added) << "); file " << short_size(report.file_bytes_before) << " -> "
-            << short_size(report.file_bytes)
-            << (report.shared_bytes == 0 ? "" : ", equal weights saved " + short_size(report.shared_bytes)) << ": "
+            << short_size(report.file_bytes) << shared_text(report.shared_bytes) << ": "
             << escaped_path(arguments.archive) << '\n';
   if (!report.discards_states) return;
   std::cerr << (arguments.options.output.dry_run ? "undo would not be possible" : "undo is not possible")

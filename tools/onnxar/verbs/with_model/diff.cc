@@ -146,7 +146,7 @@ int compare(const DiffArguments& arguments) {
 Verb add_diff(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
   CLI::App* verb = app.add_subcommand("diff", "Compare two models: graph and tensors");
-  add_file(*verb, "A", arguments->before, "An archive, a .onnx file, or a model as text");
+  add_model(*verb, arguments->before, "A");
   add_file(*verb, "B", arguments->after, "The model to compare with, in any form");
   verb->add_flag("--json", arguments->json, "As JSON");
   CLI::Option* bytes = verb->add_flag("--bytes", arguments->bytes,

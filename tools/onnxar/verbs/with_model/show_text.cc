@@ -208,8 +208,7 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
                            most_ops));
   line("parameters",
        grouped(inspection.parameters) +
-           (inspection.statistics == 0 ? ""
-                                       : ", and " + grouped(inspection.statistics) + " running means and variances"));
+           (inspection.statistics == 0 ? "" : ", and " + grouped(inspection.statistics) + " " + statistics_words));
   line("tensors", text_of(inspection.tensors));
   const auto of_row = [](const std::string& name, const TensorTotals& totals) { return name + ": " + text_of(totals); };
   lines("by type",
