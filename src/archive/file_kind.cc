@@ -133,8 +133,6 @@ Advice advice_on_zip(Bytes file, Hint of_model) {
   return advice_by_directory(file, of_model);
 }
 
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
 bool is_white_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool is_text(Bytes file) {
@@ -201,7 +199,7 @@ Advice advice_on_other_kind(Bytes file) {
   if (safetensors_header(file)) return {Hint::kind_weights, "a safetensors file"};
   std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
   if (Advice kind = kind_in(magics, begin); kind.hint != Hint::none) return kind;
-  if (begin.starts_with(byte_order_mark)) begin.remove_prefix(byte_order_mark.size());
+  if (begin.starts_with(base::byte_order_mark)) begin.remove_prefix(base::byte_order_mark.size());
   begin = std::string_view(std::ranges::find_if_not(begin, is_white_space), begin.end());
   const bool is_object = begin.starts_with('{') && begin.find_first_not_of(" \t\r\n", 1) == begin.find('"');
   if (Advice kind = kind_in(text_magics, is_object ? "{\""sv : begin); kind.hint != Hint::none) return kind;
@@ -246,7 +244,7 @@ std::optional<std::string_view> safetensors_header(Bytes file) noexcept {
 bool looks_like_text(Bytes bytes) noexcept {
   constexpr std::size_t nearby = 256;
   std::string_view text = as_text(bytes);
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (text.starts_with(base::byte_order_mark)) text.remove_prefix(base::byte_order_mark.size());
   skip_blank(text);
   const std::string_view begin = text.substr(0, nearby);
   const auto* const name_end = std::ranges::find_if_not(text, base::is_identifier_character);

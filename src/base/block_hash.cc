@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace onnxar::base {
 
@@ -36,11 +37,10 @@ void BlockHash::finish() noexcept {
 }
 
 std::string BlockHash::hex(std::size_t words) && {
-  constexpr std::string_view digits = "0123456789abcdef";
   finish();
   std::string text;
   for (const std::uint32_t word : std::span(state_).first(words)) {
-    for (unsigned shift = 32; shift != 0;) text += digits[word >> (shift -= 4) & 0xFU];
+    for (unsigned shift = 32; shift != 0;) text += hexadecimal_digits[word >> (shift -= 4) & 0xFU];
   }
   return text;
 }

@@ -80,10 +80,10 @@ std::string whole_line(Code code, const std::string& message, const Place& place
 
 /// Appends `\x1b`, `\u202e` or `\U0001f600`: the letter determines the number of digits.
 void append_escape(std::string& text, char letter, unsigned digits, char32_t value) {
-  constexpr std::string_view hexadecimal = "0123456789abcdef";
   text += '\\';
   text += letter;
-  for (unsigned shift = digits * 4; shift != 0; shift -= 4) text += hexadecimal[(value >> (shift - 4)) & 15U];
+  for (unsigned shift = digits * 4; shift != 0; shift -= 4)
+    text += base::hexadecimal_digits[(value >> (shift - 4)) & 15U];
 }
 
 void append_escaped(std::string& text, char32_t point) {

@@ -24,12 +24,11 @@ std::string edited(std::string_view text, const TextEdits& edits) {
 }
 
 std::string json_string(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string json = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < ' ') {
-      json += concat("\\u00", digits.substr(byte >> 4U, 1), digits.substr(byte & 15U, 1));
+      json += concat("\\u00", hexadecimal_digits.substr(byte >> 4U, 1), hexadecimal_digits.substr(byte & 15U, 1));
     } else {
       if (c == '"' || c == '\\') json += '\\';
       json += c;
@@ -40,7 +39,7 @@ std::string json_string(std::string_view text) {
 
 JsonReader::JsonReader(Kept<std::string_view> text, Code code, std::uint64_t first)
     : text_(text), code_(code), first_(first) {
-  if (text.starts_with("\xef\xbb\xbf")) refuse("the text begins with a byte order mark, which JSON does not allow");
+  if (text.starts_with(byte_order_mark)) refuse("the text begins with a byte order mark, which JSON does not allow");
   if (!is_utf8(text)) refuse("the text is not UTF-8");
 }
 

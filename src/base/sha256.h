@@ -1,6 +1,7 @@
 // Computes SHA-256 (FIPS 180-4) of bytes that come in pieces.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,9 @@
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
+
+/// The hexadecimal digits of a digest.
+inline constexpr std::size_t sha256_digits = 64;
 
 /// True if this CPU has instructions for SHA-256: x86-64 since Goldmont, Ice Lake and Zen; most 64-bit ARM.
 bool has_sha256_instructions() noexcept;
@@ -21,7 +25,7 @@ class Sha256 {
   explicit Sha256(bool by_instructions = has_sha256_instructions()) noexcept;
 
   void update(Bytes bytes) noexcept { hash_.update(bytes); }
-  /// Returns the digest as 64 lower-case hexadecimal digits. The object cannot be used afterwards.
+  /// Returns the digest in lower-case hexadecimal digits. The object cannot be used afterwards.
   [[nodiscard]] std::string hex() && { return std::move(hash_).hex(8); }
 
  private:

@@ -44,6 +44,12 @@ std::string folded_copy(std::string_view text) {
   return copy;
 }
 
+std::optional<std::string> parse_digest(std::string_view text, std::size_t digits) {
+  std::string digest = folded_copy(text);
+  if (digest.size() != digits || digest.find_first_not_of(hexadecimal_digits) != std::string::npos) return std::nullopt;
+  return digest;
+}
+
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
   std::uint64_t value = 0;

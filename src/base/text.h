@@ -56,6 +56,15 @@ constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
 /// True for an ASCII letter, a digit or an underscore.
 constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
 
+/// The digits of hexadecimal numbers as they are written.
+inline constexpr std::string_view hexadecimal_digits = "0123456789abcdef";
+
+/// Returns a digest in lower case; nothing if `text` does not have exactly this number of hexadecimal digits.
+std::optional<std::string> parse_digest(std::string_view text, std::size_t digits);
+
+/// The byte order mark of UTF-8, which editors on Windows write at the beginning of a text.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
 /// Parses a decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 

@@ -6,12 +6,7 @@
 
 namespace onnxar {
 
-std::optional<std::string> parse_checksum(std::string_view text) {
-  constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
-  if (text.size() != checksum_length || text.find_first_not_of(hexadecimal) != std::string_view::npos)
-    return std::nullopt;
-  return base::folded_copy(text);
-}
+std::optional<std::string> parse_checksum(std::string_view text) { return base::parse_digest(text, checksum_length); }
 
 std::string no_checksum(std::string_view text) {
   return base::concat("its checksum ", base::quoted(text), " is not a SHA-1 in 40 hexadecimal digits");

@@ -9,6 +9,7 @@
 #include "archive/keys.h"
 #include "base/kept.h"
 #include "base/keyed_hash.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -39,11 +40,6 @@ std::optional<std::string> name_in(std::string_view folder, std::string_view pat
     if (!text.empty() && text != ".") name += concat(name.empty() ? "" : "/", text);
   }
   return name;
-}
-
-/// True if the text is a SHA-256 in hexadecimal digits.
-bool is_digest(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
 }  // namespace
@@ -179,7 +175,7 @@ class Package::Reading {
   std::optional<std::string> name_in_asset(const std::string& path) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     const std::string asset = path.substr(0, slash), digest = asset.substr(asset_scheme.size());
-    if (!is_digest(digest)) return std::nullopt;
+    if (!base::parse_digest(digest, base::sha256_digits)) return std::nullopt;
     const auto known = assets_.find(asset);
     const std::string folder = known == assets_.end() ? concat("shared_assets/sha256-", digest) : known->second;
     return name_in(folder, slash == path.size() ? std::string() : path.substr(slash + 1));

@@ -45,8 +45,7 @@ std::vector<std::byte> parse_text(Bytes text) {
                                                          "; keep large tensors in a data file beside it"));
   }
   // Editors on Windows write a byte order mark, which protobuf's tokenizer rejects.
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  if (as_text(text).starts_with(byte_order_mark)) text = text.subspan(byte_order_mark.size());
+  if (as_text(text).starts_with(base::byte_order_mark)) text = text.subspan(base::byte_order_mark.size());
   const google::protobuf::LogSilencer silent;
   google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   google::protobuf::TextFormat::Parser parser;

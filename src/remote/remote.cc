@@ -21,6 +21,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/ranged_memory.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"
@@ -168,13 +169,11 @@ GetReport planned(GetReport report, std::span<const ReusableEntry> reusable) {
 }
 
 void expect_possible(const GetOptions& options) {
-  constexpr std::size_t digits = 64;
   if (!options.graphs.empty() && !options.digest.empty())
     throw Error(Code::usage_argument, "a digest is that of a whole archive; pass either a digest or graphs");
-  const bool is_hex = options.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (options.digest.empty() || (is_hex && options.digest.size() == digits)) return;
-  throw Error(Code::usage_argument,
-              base::concat(base::quoted(options.digest), " is not a digest, which has 64 digits from 0 to f"));
+  if (options.digest.empty() || base::parse_digest(options.digest, base::sha256_digits) == options.digest) return;
+  throw Error(Code::usage_argument, base::concat(base::quoted(options.digest), " is not a digest, which has ",
+                                                 base::sha256_digits, " digits from 0 to f"));
 }
 
 /// Returns the first of these variables that is set and not empty.

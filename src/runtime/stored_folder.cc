@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/paths.h"
+#include "base/sha256.h"
+#include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/stored_model.h"
 #include "os/names.h"
@@ -22,12 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t key_size = 64;  // digits of a SHA-256
+constexpr std::size_t key_size = base::sha256_digits;
 constexpr std::string_view part_suffix = ".part";
 
 bool begins_with_key(std::string_view name) {
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return name.size() > key_size && name[key_size] == '.' && std::ranges::all_of(name.substr(0, key_size), is_digit);
+  const std::string_view key = name.substr(0, key_size);
+  return name.size() > key_size && name[key_size] == '.' && base::parse_digest(key, key_size) == key;
 }
 
 /// Returns the names that begin with a key, even of files that are not ours.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,15 @@ TEST(Quoted, BytesThatAreNotUtf8AreCutAnywhere) {
   std::string kept;
   for (std::size_t i = 0; i < base::longest_quoted; ++i) kept += "\\x80";
   EXPECT_EQ(base::quoted(name), "\"" + kept + "...\" (1000 bytes)");
+}
+
+TEST(ParseDigest, IsALengthOfHexadecimalDigits) {
+  EXPECT_EQ(base::parse_digest("09afAF", 6), "09afaf");
+  EXPECT_EQ(base::parse_digest("09afA", 6), std::nullopt);
+  EXPECT_EQ(base::parse_digest("09afAF0", 6), std::nullopt);
+  for (const char* const text : {"09afg0", "09af/0", "09af:0", "09af@0", "09af`0", "09af 0"}) {
+    EXPECT_EQ(base::parse_digest(text, 6), std::nullopt) << text;
+  }
 }
 
 TEST(PlainDecimal, IsDigitsWithoutNeedlessZeros) {
