@@ -1,4 +1,4 @@
-"""The rules by which the clients in C++ and JavaScript repeat failed requests are the same, and Python names their statuses alike."""
+"""Facts that programs in several languages repeat are the same: rules for retries, and options of ONNX Runtime."""
 
 import pathlib
 import re
@@ -11,8 +11,8 @@ RANGES = "python/onnxar/_ranges.py"  # names the failures of fsspec
 JS = "js/src/retry.ts"
 HTTP_FILE = "src/remote/http_file.cc"
 
-# A rule -> the pattern of its number for each client that has it.
-RULES = {
+# A rule for requests that failed -> the pattern of its number for each client that has it.
+RETRIES = {
     "retries of a request": {
         REMOTE: r"retries = (\d+);",
         JS: r"^const RETRIES = (\d+)",
@@ -52,6 +52,36 @@ SECONDS = {
     ("time until a request is stalled", PYTHON),
     ("longest pause that a server may ask for", HTTP_FILE),
 }
+SESSIONS_CPP = "include/onnxar/onnxruntime.h"
+SESSIONS_C = "include/onnxar/onnxar_c.h"
+SESSIONS_PYTHON = "python/onnxar/onnxruntime.py"
+# An option of ONNX Runtime -> the pattern of its value, or of its name, for each program that sets or explains it.
+OPTIONS = {
+    "file for the weights of a stored model": {
+        "src/runtime/workshop.h": r'\*data = "(.+?)"',
+        SESSIONS_CPP: r'InitializersFileName, "(.+)"',
+        SESSIONS_C: r"initializers_file_name = (.+)",
+        SESSIONS_PYTHON: r'initializers_file_name": "(.+)"',
+    },
+    "least size of these weights": {
+        SESSIONS_CPP: r'InitializersMinSizeInBytes, "(.+)"',
+        SESSIONS_C: r"initializers_min_size_in_bytes = (.+)",
+        SESSIONS_PYTHON: r'initializers_min_size_in_bytes": "(.+)"',
+    },
+    "the weights are prepacked": {
+        SESSIONS_CPP: r'SavePrePackedConstantInitializers, "(.+)"',
+        SESSIONS_C: r"save_external_prepacked_constant_initializers = (\w+)",
+        SESSIONS_PYTHON: r'save_external_prepacked_constant_initializers": "(.+)"',
+    },
+    "folder of weights": {
+        "src/convert/package.h": r'data_folder_option = "(.+)"',
+        "include/onnxar/link.h": r"session option `(.+)`",
+        SESSIONS_C: r"session option `(.+)`",
+        "python/onnxar/_cache.py": r'^FOLDER = "(.+)"',
+        "reader/java/src/main/java/io/github/onnxar/Sessions.java": r'FOLDER = "(.+)"',
+        "reader/rust/src/onnxruntime.rs": r'key = "(.+)"',
+    },
+}
 
 
 def number(text: str) -> float:
@@ -66,7 +96,7 @@ def found(path: str, pattern: str) -> str:
 
 class Retries(unittest.TestCase):
     def test_numbers_are_equal(self) -> None:
-        for rule, places in RULES.items():
+        for rule, places in RETRIES.items():
             values = {
                 path: number(found(path, pattern)) * (1000 if (rule, path) in SECONDS else 1)
                 for path, pattern in places.items()
@@ -77,11 +107,19 @@ class Retries(unittest.TestCase):
     def test_statuses_are_equal(self) -> None:
         js = set(map(int, found(JS, r"^const STATUSES = \[([\d, ]+)\]").split(",")))
         text = found("src/remote/request.cc", r"(?s)is_status_that_passes\(int status\) \{(.*?)\}")
-        (first, last), = re.findall(r"status >= (\d+) && status <= (\d+)", text)
+        ((first, last),) = re.findall(r"status >= (\d+) && status <= (\d+)", text)
         cpp = {*map(int, re.findall(r"status == (\d+)", text)), *range(int(first), int(last) + 1)}
         python = set(map(int, found(RANGES, r"^PASSING = \(([\d, ]+)\)").split(",")))
         self.assertEqual(js, cpp)
         self.assertEqual(python, cpp)
+
+
+class Options(unittest.TestCase):
+    def test_values_are_equal(self) -> None:
+        for option, places in OPTIONS.items():
+            values = {path: found(path, pattern) for path, pattern in places.items()}
+            with self.subTest(option=option, values=values):
+                self.assertEqual(len(set(values.values())), 1)
 
 
 if __name__ == "__main__":
