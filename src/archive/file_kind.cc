@@ -234,11 +234,10 @@ bool has_binary_control(std::string_view text) noexcept {
 
 std::optional<std::string_view> safetensors_header(Bytes file) noexcept {
   constexpr std::uint64_t longest = 100'000'000;  // the limit of the format
-  constexpr std::size_t length_size = 8;
-  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return std::nullopt;
+  if (file.size() <= safetensors_length_size || file[safetensors_length_size] != std::byte{'{'}) return std::nullopt;
   const auto length = base::load<std::uint64_t>(file, 0);  // once: mapped bytes may change
-  if (length < 2 || length > longest || length > file.size() - length_size) return std::nullopt;
-  return as_text(file.subspan(length_size, static_cast<std::size_t>(length)));
+  if (length < 2 || length > longest || length > file.size() - safetensors_length_size) return std::nullopt;
+  return as_text(file.subspan(safetensors_length_size, static_cast<std::size_t>(length)));
 }
 
 bool looks_like_text(Bytes bytes) noexcept {

@@ -1,6 +1,7 @@
 // Recognises files that are neither archives nor models, so that errors can say what to do with them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -22,6 +23,9 @@ void refuse_other_kind(Bytes file);
 
 /// True if the file is a Git LFS pointer, a placeholder for a file that was not fetched.
 bool is_lfs_pointer(Bytes file) noexcept;
+
+/// A safetensors file begins with the length of its header in this number of bytes.
+inline constexpr std::size_t safetensors_length_size = 8;
 
 /// Returns the header of a safetensors file, a JSON object after its length; nothing if the file does not begin so.
 std::optional<std::string_view> safetensors_header(Bytes file) noexcept;

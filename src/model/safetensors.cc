@@ -20,8 +20,6 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t length_size = 8;
-
 DataType type_named(std::string_view name) {
   using Row = std::pair<std::string_view, DataType>;
   static constexpr std::array<Row, 17> types = {{{"BOOL", DataType::boolean},
@@ -50,7 +48,7 @@ class Header {
  public:
   /// `data`: the bytes after the header, in which the offsets of tensors count.
   Header(base::Kept<std::string_view> text, base::Kept<Bytes> data)
-      : json_(text, Code::safetensors_malformed, length_size), data_(data) {}
+      : json_(text, Code::safetensors_malformed, safetensors_length_size), data_(data) {}
 
   std::map<std::string, SafeTensor> run() {
     json_.object([this](const std::string& name) {
@@ -151,7 +149,7 @@ std::map<std::string, SafeTensor> parse_safetensors(Bytes file) {
   if (!header) {
     throw Error(Code::safetensors_malformed, "it does not begin with the length of a header and the header", {"", 0});
   }
-  return Header(*header, file.subspan(length_size + header->size())).run();
+  return Header(*header, file.subspan(safetensors_length_size + header->size())).run();
 }
 
 }  // namespace onnxar
