@@ -39,28 +39,23 @@ struct LoadOptions {
   std::size_t threads = 0;                          ///< for copying and verifying; 0: one for each core
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
-  /// How many times as large as the input the output may be if tensors share payloads: a model may name one range a
-  /// million times. For saving, `extract`, and Model::load without `no_copy`. A larger output throws
-  /// onnx.model.expansion.
+  /// How many times as large as the input the output may be, since tensors may share payloads (else
+  /// onnx.model.expansion). For saving, `extract`, and Model::load without `no_copy`.
   std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// The folder for unnamed temporary files. They hold compressed entries of such zips, and entries that an edit
   /// appended and that tensors use only in part. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// Parses models in text form: set it to `text_parser()` of model/model.h (the functions there need no setting). If
-  /// empty, text throws usage.no_text_parser.
+  /// `text_parser()` of model/model.h, whose functions do not need it. Empty: text throws usage.no_text_parser.
   TextParser text_parser = {};
-  /// Compares the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
-  bool verify_data = true;
+  bool verify_data = true;  ///< compare the CRC-32 of entries, and checksums of links, whenever bytes are copied
   /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
   /// Empty: the archive's model. For functions that open a file or bytes; usage.argument for other inputs. Of a model
   /// package, `pack` and `unpack` also take the name of a variant that no graph has: it means the graphs of all
   /// variants of this name, and the first graph becomes the model.
   std::string graph = {};
-  /// More graphs that `pack` keeps, named as `graph`, which must not be empty.
-  std::vector<std::string> further_graphs = {};
-  /// Opens addresses of archives: `remote_files()` of remote.h. Called before a path is looked up as a file. Empty: all
-  /// paths are files.
+  std::vector<std::string> further_graphs = {};  ///< more that `pack` keeps, named as `graph`, which must be set
+  /// `remote_files()` of remote.h. Called before a path is looked up as a file. Empty: all paths are files.
   RangesOpener open_ranges = {};
 };
 
@@ -76,10 +71,9 @@ enum class Checksum : std::uint8_t { none, sha1 };
 
 /// A file to put into an archive beside the weights.
 struct AddedFile {
-  std::string name;                 ///< of the entry; not a C identifier, since those are keys of tensors
-  std::filesystem::path path = {};  ///< the file that is read
-  /// The bytes, instead of a file. May be read more than once.
-  std::shared_ptr<const ByteSource> source = {};
+  std::string name;                               ///< of the entry; not a C identifier, since those are keys of tensors
+  std::filesystem::path path = {};                ///< the file that is read
+  std::shared_ptr<const ByteSource> source = {};  ///< instead of a file; may be read more than once
 };
 
 /// A new name for an entry.
@@ -102,8 +96,7 @@ struct SaveOptions {
   Format format = Format::archive;
   bool all_sites = false;  ///< also move sparse values, defaults of function attributes and training info out
   bool attributes = true;  ///< also move tensors out of node attributes
-  /// Also moves tensors out of graphs in nodes (If, Loop, Scan), where some runtimes do not search for external data.
-  bool subgraphs = true;
+  bool subgraphs = true;   ///< also out of graphs in nodes (If, Loop, Scan), where some runtimes find no external data
   /// For onnx_external: the data file's name, no path. `*` stands for the name of the model's file, so `*_data` gives
   /// each model of a folder its own data file; without `*`, the models of one folder share a file.
   std::string data_file = {};
@@ -111,16 +104,13 @@ struct SaveOptions {
   Checksum checksum = Checksum::none;  ///< of archive; reads the data twice
   // Like `checksum`, the members down to `rename` apply only to Format::archive.
   std::vector<AddedFile> add = {};  ///< side files, each name once; replace others of that name
-  /// An archive whose side files are copied unless the model has a side file of that name. A file that is not a zip has
-  /// none.
+  /// An archive whose side files are copied unless the model has one of that name; a file that is not a zip has none.
   std::filesystem::path side_files_of = {};
   /// New names for side files, also added ones, and in a folder also for models. They decide how a file is packed.
   std::vector<RenamedEntry> rename = {};
   std::vector<GraphVariant> variants = {};  ///< for the manifest, in this order: of equal matches the first is used
-  std::vector<std::string> exclude =
-      {};  ///< patterns (`*`, `?`, `[a-z]`) for paths in a folder: what `pack` leaves out
-  /// Of several models, the one that becomes the archive's model: its path in the folder, with or without `/model.onnx`
-  /// or `.onnx`.
+  std::vector<std::string> exclude = {};  ///< patterns (`*`, `?`, `[a-z]`) of paths in a folder that `pack` leaves out
+  /// Of several models, the path of the one that becomes the model, with or without `/model.onnx` or `.onnx`.
   std::string first = {};
   OutputOptions output = {};  ///< `threads` applies to Format::archive
   ProgressCallback progress = {};

@@ -4,10 +4,8 @@
 //   const onnxar::Archive archive = onnxar::Archive::open(onnxar::open_remote("https://host/model.onnxar"));
 //
 // All bytes that one object reads come from one version of the file, identified by its ETag, or by Last-Modified and
-// size. Failed requests are repeated, redirects are followed, TLS is verified.
-//
-// Threads: calls are independent of each other, and options are only read. Threads may share an archive; the file below
-// it is read by one of them at a time, which also calls `waiting`.
+// size. Failed requests are repeated, redirects are followed, TLS is verified. Threads: calls are independent of each
+// other, and options are only read. Threads may share an archive; one at a time reads its file and calls `waiting`.
 #pragma once
 
 #include <chrono>
@@ -31,8 +29,7 @@ struct S3Options {
   std::string secret_key = {};
   std::string session_token = {};
   std::string region = "us-east-1";
-  /// The address of the store, such as `http://127.0.0.1:9000`, with buckets as the first part of the path. Empty:
-  /// Amazon's, with buckets in the host name.
+  /// Address, such as `http://127.0.0.1:9000`: buckets begin the path. Empty: Amazon's, with buckets in the host name.
   std::string endpoint = {};
 };
 
@@ -50,11 +47,9 @@ struct RemoteOptions {
   std::chrono::milliseconds stall_timeout{30000};
   WaitingCallback waiting = {};
   std::filesystem::path certificates = {};  ///< trusted certificates, in PEM; empty: those of the system
-  /// A file with names and passwords of hosts; empty: ~/.netrc. They are sent only to the host of the address, not
-  /// after a redirect.
+  /// Names and passwords of hosts; empty: ~/.netrc. Sent only to the host of the address, not after a redirect.
   std::filesystem::path netrc = {};
-  /// Sent as `Authorization: Bearer`, only to the host of the address, in place of what `netrc` has for it; not if the
-  /// address has a user name.
+  /// Sent as `Authorization: Bearer` to the address's host only, instead of `netrc`; not if it has a user name.
   std::string token = {};
   S3Options s3 = {};
 };
@@ -77,9 +72,8 @@ struct GetOptions {
   RemoteOptions remote = {};
   OutputOptions output = {};
   ProgressCallback progress = {};
-  /// Archives on this machine. If one of them has an entry of the same size and CRC-32, that entry is copied, or shares
-  /// blocks where the file system can. With OutputOptions::overwrite, the replaced file is used too, if it is an
-  /// archive.
+  /// Archives on this machine, whose entries of the same size and CRC-32 are copied, or share blocks where the file
+  /// system can. With OutputOptions::overwrite, also the replaced file, if it is an archive.
   std::vector<std::filesystem::path> reuse = {};
   /// Graphs, as LoadOptions::graph and its further_graphs. Downloads only what `pack` of the address with these would
   /// read, in few requests, and writes the same bytes as `pack` does. Empty: the whole archive.
@@ -112,8 +106,7 @@ struct UpdatePlan {
   std::uint64_t downloaded_bytes = 0;      ///< with the directory and all headers
 };
 
-/// Returns what `get` downloads of `after` if GetOptions::reuse has `before`. Reads both directories and no data. Cost:
-/// O(entries * log entries).
+/// Returns what `get` downloads of `after` if GetOptions::reuse has `before`. Cost: O(entries * log entries).
 [[nodiscard]] UpdatePlan plan_update(const Archive& before, const Archive& after);
 
 /// Downloads an archive with several concurrent requests. The output has the bytes of the server's file, and gets its

@@ -97,10 +97,7 @@ def found(path: str, pattern: str) -> str:
 class Retries(unittest.TestCase):
     def test_numbers_are_equal(self) -> None:
         for rule, places in RETRIES.items():
-            values = {
-                path: number(found(path, pattern)) * (1000 if (rule, path) in SECONDS else 1)
-                for path, pattern in places.items()
-            }
+            values = {path: number(found(path, pattern)) * (1000 if (rule, path) in SECONDS else 1) for path, pattern in places.items()}
             with self.subTest(rule=rule, values=values):
                 self.assertEqual(len(set(values.values())), 1)
 
