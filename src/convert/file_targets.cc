@@ -1,6 +1,7 @@
 // Finds and checks the places of output files without changing anything.
 #include "convert/file_targets.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <system_error>
