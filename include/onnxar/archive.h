@@ -180,7 +180,7 @@ class Archive {
   /// Returns the entry of `model()`.
   [[nodiscard]] ArchiveEntry model_entry() const& noexcept;
   ArchiveEntry model_entry() const&& = delete;
-  /// Returns the serialised ModelProto. Throws what `bytes` throws.
+  /// Returns the serialised ModelProto. Throws what `bytes` throws, as do all functions that read the model.
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;
 

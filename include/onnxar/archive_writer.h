@@ -103,7 +103,7 @@ class ArchiveWriter : public EntryWriter {
   /// Writes the model and the directory, and publishes the file. Throws what `add` throws; archive.model.too_large;
   /// output.exists; with WriterOptions::verify_model also usage.argument (the order of the entries), wire.*,
   /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it names the memory of
-  /// a process) and onnx.tensor.*, naming the tensor.
+  /// a process) and onnx.tensor.*, naming the tensor. Cost: O(model + entries).
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -138,8 +138,6 @@ class KeyMaker {
 /// Throws usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system); zip.limit.*.
 [[nodiscard]] std::uint64_t archive_size(EntrySizes entries, std::uint64_t model_size,
                                          std::uint64_t alignment = default_alignment);
-
-// --- Editing ---------------------------------------------------------------------------------------------------------
 
 struct EditOptions {
   OutputOptions output = {};  ///< `overwrite` does not apply; with `dry_run` the editor only plans
@@ -210,6 +208,7 @@ struct EarlierState {
 /// ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of `options`, only
 /// `sync` and `dry_run` apply. Throws usage.nothing_to_undo (also after an edit that rewrote the archive); archive.*
 /// (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the state before is damaged); io.*, zip.*.
+/// Cost: O(model + directory).
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
 
 /// Cuts off what an interrupted edit left, back to the last intact state: the longest prefix of the file in which

@@ -57,7 +57,8 @@ struct ConvertReport {
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: copied entries are compared with their CRC-32, and the call throws io.changed if a file changes meanwhile.
-/// Memory: twice the model without large payloads, 1 KiB per tensor, and entries of edits that tensors use in part.
+/// Cost: O(bytes). Memory: twice the model without large payloads, 1 KiB per tensor, and entries of edits that tensors
+/// use in part.
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
 /// are not copied: both files share the blocks until one of them changes, which does not affect the other.
@@ -109,7 +110,7 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// its data in `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; other models have
 /// their data inside. If `output` is a file, side files are left out.
 ///
-/// Throws what `pack` throws; output.not_empty; onnx.model.too_large (a single file would reach 2 GiB).
+/// Throws what `pack` throws; output.not_empty; onnx.model.too_large (one file would reach 2 GiB). Cost: O(bytes).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
                      const SaveOptions& save = {}, const LoadOptions& load = {});
 ConvertReport unpack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
@@ -136,8 +137,9 @@ struct RepackReport {
 /// input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes
 /// outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
 ///
-/// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Memory: buffers, 200 bytes
-/// per entry, and the models if entries get new names, the model has `onnxar.model.name`, or there is `__MACOSX/`.
+/// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Cost: O(bytes). Memory:
+/// buffers, 200 bytes per entry, and the models if entries get new names, the model has a name, or there is
+/// `__MACOSX/`.
 ///
 /// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
 /// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry

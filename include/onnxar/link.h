@@ -122,7 +122,7 @@ struct FolderLinkReport {
 /// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old
 /// name. Ignores `options.graph`. Throws what `link_graphs` throws; usage.argument (two files would have one path; a
 /// symbolic link is where a folder is needed; the archive to move is named by a symbolic link, or is on another disk);
-/// archive.busy; zip.data.crc (of a side file).
+/// archive.busy; zip.data.crc (of a side file). Cost: O(models + side files), and O(archive) for each copy of it.
 FolderLinkReport link_folder(const std::filesystem::path& archive, const std::filesystem::path& folder,
                              const LinkOptions& options = {}, ArchivePlace place = ArchivePlace::automatic);
 
@@ -130,7 +130,7 @@ FolderLinkReport link_folder(const std::filesystem::path& archive, const std::fi
 /// names that model hubs expect. Shares blocks instead of copying them where the file system can. If the archive is
 /// that `model.onnx_data`, writes only the link. Both are complete before the first appears; the link appears last.
 /// Throws what `link` throws, also if the archive is that `model.onnx`; usage.own_name (an entry is named
-/// `model.onnx_data`); zip.data.crc (of an entry that is copied).
+/// `model.onnx_data`); zip.data.crc (of an entry that is copied). Cost: O(bytes), or O(model) where blocks are shared.
 LinkReport link_for_hub(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         const LinkOptions& options = {});
 

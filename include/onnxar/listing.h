@@ -63,11 +63,12 @@ struct Listing {
 [[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive);
 std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive) = delete;
 
-/// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive.
+/// Returns the entries of kind side_file, in the order of the file. Valid as long as the archive. Throws and costs what
+/// `entries_of_graphs` does.
 [[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive);
 std::vector<ArchiveEntry> side_files(const Archive&& archive) = delete;
 
-/// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*.
+/// Returns the model's metadata_props in their order, as views of the archive. Throws wire.*. Cost: O(model).
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 

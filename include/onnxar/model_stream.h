@@ -76,6 +76,7 @@ class ModelWriter {
   /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), in the order of the model.
   /// Other external data is in `load.external_data_dir`. May be called again after success. Throws what `pack` and
   /// `unpack` throw; onnx.external_data.marker (a location of another writer), io.source_size; what sources throw.
+  /// Cost: O(bytes).
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {}) const;
   /// Works like onnxar::replace, also with weights of this writer. A weight with the size of an entry is read once

@@ -1,4 +1,4 @@
-// Options of loading and saving models. All are aggregates:
+// Options of loading and saving models. All are aggregates. Threads: calls only read their options.
 //
 //   onnxar::pack("model.onnx", "model.onnxar", {.threshold = 4096, .output = {.overwrite = true}});
 #pragma once

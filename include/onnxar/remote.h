@@ -114,7 +114,7 @@ struct UpdatePlan {
 /// and beside it `.NAME.part` and `.NAME.part.list`, with which the next call for the same version of the file
 /// continues. Only their owner can read and write these files; if one of them is a symbolic link, or others may change
 /// it, it is refused. Throws what open_remote, Archive::open and `verify` throw; output.exists, io.* (.changed: also if
-/// a file of `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited).
+/// a file of `reuse` was changed meanwhile); archive.busy (the output is being downloaded or edited). Cost: O(bytes).
 GetReport get(std::string_view address, const std::filesystem::path& output, const GetOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -69,6 +69,7 @@ void clear_data(TensorProto& tensor) {
 }
 }  // namespace detail
 
+/// Returns views of the fields of a generated message; valid as long as it is not changed.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
   TensorMessage message;

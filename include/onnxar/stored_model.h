@@ -51,6 +51,7 @@ class StoredModel {
   std::filesystem::path prepare();
   /// Stores what was written; call it once. `link` then changes. Removes the folder, even after an error. Throws io.*
   /// (.changed: the archive); usage.argument (no `prepare`; other inputs or outputs: it is refused); wire.*, onnx.*.
+  /// Cost: O(bytes).
   void store();
   /// Remembers that this model cannot be stored, or that its sessions fail: `prepare` then throws usage.argument with
   /// the reason. Removes what was stored. Does nothing if it cannot write, or if a file was replaced meanwhile.

@@ -1,4 +1,4 @@
-// Keeps the data of names that a graph defines more than once in its place.
+// Keeps data where it is if a graph defines its name more than once.
 #include "convert/duplicates.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Keeps the data of names that a graph defines more than once in its place. Moving it into or out of the model could
+// Keeps data where it is if a graph defines its name more than once. Moving it into or out of the model could
 // change the definition that a runtime uses (onnx/duplicates.h).
 #pragma once
 

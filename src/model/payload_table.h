@@ -1,4 +1,4 @@
-// Gives this library access to the parts of a Model, of which one is the table of its payloads.
+// Gives this library access to the parts of a Model, among them the table of its payloads.
 #pragma once
 
 #include "convert/loaded_model.h"

@@ -97,7 +97,7 @@ class Model {
 
   /// Writes the model in any form, text included; `options` decide which tensors are external and which inline. Throws
   /// what `unpack` and `payload` throw; onnx.external.data_beside or onnx.tensor.length, naming the tensor, if the
-  /// message of a linked tensor got data or another shape.
+  /// message of a linked tensor got data or another shape. Cost: O(bytes).
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
   /// Returns the additional graphs of the archive, by the names of their entries. Their tensors link to payloads of
@@ -116,8 +116,6 @@ class Model {
 
   detail::Owned<Parts> parts_;
 };
-
-// --- Tensors ---------------------------------------------------------------------------------------------------------
 
 /// Visits every tensor of a model in the order of the messages: initializers, sparse values and indices, node
 /// attributes, subgraphs, function bodies and defaults, training info. Throws usage.argument (an empty `visit`);
@@ -142,13 +140,9 @@ struct TensorBufferOptions {
 /// zip.data.crc, onnx.model.expansion, std::bad_alloc; the model is then unchanged.
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
 
-// --- Text ------------------------------------------------------------------------------------------------------------
-
 /// Returns a parser for LoadOptions::text_parser, which reads protobuf's text format ("textproto"), with external data
 /// in its folder. Memory: several times the text. Throws onnx.text.syntax, with line and column; onnx.model.too_large.
 [[nodiscard]] TextParser text_parser();
-
-// --- Freezing --------------------------------------------------------------------------------------------------------
 
 struct FreezeOptions {
   bool strip_docs = false;             ///< remove all doc strings
@@ -187,7 +181,7 @@ struct FreezeReport {
 /// them); what Model::load throws. After an error the model may be partly changed. Cost: O(messages + deflated bytes).
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
-/// Freezes a model from file to file. Also throws what Model::save throws.
+/// Freezes a model from file to file. Also throws what Model::save throws. Cost: O(bytes).
 FreezeReport freeze(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                     const FreezeOptions& options = {});
 

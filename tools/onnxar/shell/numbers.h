@@ -19,7 +19,7 @@ std::string counted(std::uint64_t count, std::string_view what);
 /// Returns `1 entry` or `2 entries`.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view several);
 
-/// What Inspection::statistics counts.
+/// Names the values that Inspection::statistics counts.
 inline constexpr const char* statistics_words = "running means and variances";
 
 }  // namespace onnxar::tool
