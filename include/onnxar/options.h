@@ -36,7 +36,7 @@ struct LoadOptions {
   /// as Format::onnx_inline in the folder to which the links are relative.
   bool load_external_data = true;
   std::filesystem::path external_data_dir = {};     ///< of external data; empty: the model's folder
-  std::size_t threads = 0;                          ///< for copying and verifying; 0: one for each core
+  std::size_t threads = 0;                          ///< 0: one for each core, or what OutputOptions::threads leaves
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input the output may be, since tensors may share payloads (else

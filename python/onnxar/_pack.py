@@ -127,10 +127,9 @@ def packed(
 ) -> ConvertReport:  # fmt: skip
     output = file_of(output, OUTPUT)
     folder = os.path.dirname(os.path.abspath(output))
-    # While the input is read, one thread sums the output; the others may verify the input.
     graphs = graphs_of(graph)
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
-                        threads=max(save.threads - 1, 1) if save.threads else 0, graph="".join(graphs[:1]), further_graphs=graphs[1:])  # fmt: skip
+                        graph="".join(graphs[:1]), further_graphs=graphs[1:])  # fmt: skip
     return report(ConvertReport, _converted(model, output, save, load))
 
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/graphs.h"
 #include "archive/edit_plan.h"
 #include "archive/entry_source.h"
 #include "archive/entry_uses.h"
@@ -71,7 +72,7 @@ void prove_graphs_keep_data(const EditPlan& plan, Bytes model) {
   std::vector<ArchiveEntry> graphs = archive.graphs();
   std::erase_if(graphs, [&plan](const ArchiveEntry& graph) { return plan.is_removed(graph.index); });
   // Compares the bytes themselves, because a CRC-32 can be forged.
-  if (graphs.empty() || std::ranges::equal(model, archive.bytes(archive.entry(archive.size() - 1)))) return;
+  if (graphs.empty() || std::ranges::equal(model, archive.bytes(own_model_entry(archive)))) return;
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
     note_as_far_as_read(uses, archive, graph);
@@ -158,7 +159,7 @@ ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditO
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
   // The new model may be made from the old one. A new CRC-32 would hide damage in the old model.
-  archive.verify(archive.entry(archive.size() - 1));
+  archive.verify(own_model_entry(archive));
   if (!options.output.dry_run) ArchiveAccess::note_edited_here(archive);
   auto edit = std::make_unique<Edit>(EditPlan(std::move(archive)), options);
   const std::uint64_t alignment = edit->plan.alignment();

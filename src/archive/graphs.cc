@@ -20,7 +20,7 @@ using base::concat;
 }  // namespace
 
 std::optional<std::string> name_of_model(const Archive& archive) {
-  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  const ArchiveEntry model = own_model_entry(archive);
   return base::annotated(Evidence{.archive = &archive, .graph = model}, [&] {
     const std::vector<std::string> names = model_names_of(archive.bytes(model));
     return names.empty() ? std::nullopt : std::optional(names.front());
@@ -28,7 +28,7 @@ std::optional<std::string> name_of_model(const Archive& archive) {
 }
 
 std::optional<ArchiveEntry> find_graph(const Archive& archive, std::string_view name) {
-  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  const ArchiveEntry model = own_model_entry(archive);
   if (name.empty() || name == model_entry_name) return model;
   // `a.onnx` means the graph `a.onnx` if there is one; otherwise it may mean `a.onnx.onnx`.
   for (const std::string& file : graph_file_names(name)) {
@@ -54,7 +54,7 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph,
 
 std::vector<ArchiveEntry> all_graphs(const Archive& archive) {
   std::vector<ArchiveEntry> graphs = archive.graphs();
-  graphs.insert(graphs.begin(), archive.entry(archive.size() - 1));
+  graphs.insert(graphs.begin(), own_model_entry(archive));
   return graphs;
 }
 

@@ -13,6 +13,9 @@
 
 namespace onnxar {
 
+/// Returns the entry of the archive's own model, which is its last one, also for a view of another graph.
+inline ArchiveEntry own_model_entry(const Archive& archive) { return archive.entry(archive.size() - 1); }
+
 /// Returns the first name of the archive's own model, even if no graph could have it; nothing if there is none. Throws
 /// wire.* with the place in the file.
 std::optional<std::string> name_of_model(const Archive& archive);

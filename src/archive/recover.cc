@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "archive/graphs.h"
 #include "archive/container_check.h"
 #include "archive/file_kind.h"
 #include "archive/opening.h"
@@ -37,7 +38,7 @@ bool passes(const Action& action) {
 }
 
 EarlierState state_of(const Archive& archive) {
-  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  const ArchiveEntry model = own_model_entry(archive);
   return {
       .size = archive.file().size(), .entries = archive.size(), .model_size = model.size, .model_crc32 = model.crc32};
 }

@@ -29,18 +29,21 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Makes inflated data go to the disk of the output, which needs room for it anyway. A dry run keeps the default
-/// folder, because the output's folder may be read-only.
-LoadOptions with_folder(const LoadOptions& load, const fs::path& output, const SaveOptions& save) {
+/// folder, because the output's folder may be read-only. While the input is read, one thread sums the output; the
+/// others may verify the input.
+LoadOptions loading_for(const LoadOptions& load, const fs::path& output, const SaveOptions& save) {
   LoadOptions options = load;
   if (options.temporary_dir.empty() && !save.output.dry_run)
     options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  const std::size_t threads = save.output.threads;
+  if (options.threads == 0 && threads != 0) options.threads = std::max<std::size_t>(threads - 1, 1);
   return options;
 }
 
 ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
                             const LoadOptions& load) {
   const os::File lock = lock_output(output, save.output);
-  const LoadOptions options = with_folder(load, output, save);
+  const LoadOptions options = loading_for(load, output, save);
   // In a folder, a graph has its own name, and a model has the name of its file.
   const fs::path name = load.graph.empty() ? input : os::path_of(graph_file_name(load.graph));
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, name);
@@ -102,7 +105,7 @@ ConvertReport pack_folder(const fs::path& path, const fs::path& output, const Sa
   const ModelFolder folder = ModelFolder::read(path, save);
   SaveOptions others = save;
   others.rename = folder.other_renames();
-  return save_model(load_folder(folder, save, with_folder(load, output, save), output), output, others);
+  return save_model(load_folder(folder, save, loading_for(load, output, save), output), output, others);
 }
 
 /// Moves the model of this name to the front.
@@ -169,7 +172,7 @@ ConvertReport pack(std::span<const ModelFile> models, const fs::path& output, co
   if (models.empty()) throw Error(Code::usage_argument, "no model was given to pack", {}, output);
   if (!save.exclude.empty()) throw Error(Code::usage_argument, "`exclude` is for the files of a folder", {}, output);
   const os::File lock = lock_output(output, save.output);
-  const LoadOptions options = with_folder(load, output, save);
+  const LoadOptions options = loading_for(load, output, save);
   std::vector<FamilyMember> members;
   for (const ModelFile& file : models) members.push_back(member_of(file, options));
   check_family_names(members);

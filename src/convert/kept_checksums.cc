@@ -24,7 +24,7 @@ void KeptChecksums::note_stated() {
     if (checksum && part.size() == entry.size) known_->emplace(entry.name, *checksum);
   };
   for (const ArchiveEntry& graph : archive_.graphs()) walk_as_far_as_read(archive_, graph, note);
-  walk_as_far_as_read(archive_, archive_.entry(archive_.size() - 1), note);
+  walk_as_far_as_read(archive_, own_model_entry(archive_), note);
 }
 
 }  // namespace onnxar

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "archive/graphs.h"
 #include "archive/graph_rules.h"
 #include "base/byte_range.h"
 #include "base/crc32.h"
@@ -23,7 +24,7 @@ constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "on
                            size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
                            directory_key = "onnxar.link.directory_crc32", folder_key = "onnxar.link.folder";
 
-std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
+std::uint32_t model_crc32_of(const Archive& archive) { return own_model_entry(archive).crc32; }
 
 std::uint32_t directory_crc32_of(const Archive& archive) {
   return base::crc32(0, ArchiveAccess::directory(archive).headers());

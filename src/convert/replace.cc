@@ -72,7 +72,7 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, Replac
     note_as_far_as_read(uses, archive, graph);
     if (replaced == Replaced::model && files.stays(graph.index)) refuse_use_of_model(uses, archive, graph);
   }
-  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1));
+  note_as_far_as_read(uses, archive, own_model_entry(archive));
   return uses;
 }
 
@@ -341,7 +341,7 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel mo
   const ReplacedFiles files(editor, with_graph);
   ReplacePlan plan(loaded, archive, editor.kept_entries(), with_graph, load);
   *planned = plan.rewritten(files, with_graph.add, graph.empty() ? Replaced::model : Replaced::graph);
-  const EntrySource old_model(archive, archive.entry(archive.size() - 1));
+  const EntrySource old_model(archive, own_model_entry(archive));
   const ByteSource& last = graph.empty() ? static_cast<const ByteSource&>(*planned) : old_model;
   std::ranges::move(loaded.remarks, std::back_inserter(report.remarks));
   plan.add_to(report);
@@ -375,7 +375,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   ReplaceReport report;
   const ReplaceOptions edit = with_manifest(editor.archive(), options, report.remarks);
   const ReplacedFiles files(editor, edit);
-  const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
+  const ArchiveEntry entry = own_model_entry(editor.archive());
   // Only added names can clash with the model's name among the graphs; removing entries frees names.
   if (!edit.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.

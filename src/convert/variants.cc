@@ -40,7 +40,7 @@ class EditedFiles {
 
   [[nodiscard]] std::vector<std::string> graphs() const {
     std::vector<std::string> names;
-    if (auto own = file_of_graph(archive_, archive_.entry(archive_.size() - 1))) names.push_back(std::move(*own));
+    if (auto own = file_of_graph(archive_, own_model_entry(archive_))) names.push_back(std::move(*own));
     for (const ArchiveEntry& graph : archive_.graphs())
       if (!is_removed(graph.name)) names.emplace_back(graph.name);
     for (const AddedFile& file : options_.add)

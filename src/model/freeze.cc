@@ -30,6 +30,7 @@
 #include "model/safetensors.h"
 #include "model/scope.h"
 #include "model/walk.h"
+#include "onnx/fields.h"
 #include "onnxar/model/model.h"
 #include "onnxar/onnx.pb.h"
 
@@ -197,8 +198,7 @@ class Filling {
       fill(tensor, [&](const std::vector<std::int64_t>& dims) { expect_fit(input, dims); });
       filled.insert(input.name());
     }
-    constexpr std::int64_t first_without_inputs = 4;  // before IR version 4 every initializer must also be an input
-    if (model_.proto().ir_version() < first_without_inputs) return;
+    if (model_.proto().ir_version() < onnx::first_ir_with_own_initializers) return;
     keep_only(*graph().mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
   }
 

@@ -5,6 +5,9 @@
 
 namespace onnxar::onnx {
 
+/// The first IR version in which an initializer need not be an input, too.
+inline constexpr std::uint32_t first_ir_with_own_initializers = 4;
+
 namespace model_field {
 inline constexpr std::uint32_t ir_version = 1, graph = 7, metadata_props = 14, training_info = 20, functions = 25;
 }

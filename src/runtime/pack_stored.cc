@@ -48,7 +48,6 @@ std::string text_in(Bytes model, onnx::Range message, std::uint32_t number) {
 }
 
 Interface interface_of(Bytes model) {
-  constexpr std::uint64_t first_with_optional_inputs = 4;
   const onnx::Range whole{0, model.size()};
   const auto graph = field_in(model, whole, onnx::model_field::graph);
   const auto version = field_in(model, whole, onnx::model_field::ir_version);
@@ -77,7 +76,7 @@ Interface interface_of(Bytes model) {
     }
   }
   const auto is_optional = [&](const std::string& name) { return initializers.contains(name); };
-  const bool has_optional = version && version->number_value >= first_with_optional_inputs;
+  const bool has_optional = version && version->number_value >= onnx::first_ir_with_own_initializers;
   if (has_optional) std::ranges::copy_if(found.inputs, std::back_inserter(found.optional_inputs), is_optional);
   std::erase_if(found.inputs, is_optional);
   return found;

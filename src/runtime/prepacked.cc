@@ -15,6 +15,8 @@
 #include "onnx/string_entry.h"
 #include "onnx/wire.h"
 #include "onnxar/error.h"
+#include "zip/format.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 constexpr std::string_view key_prefix = "prepacked";  // ONNX Runtime compares only this
 
 /// In bytes. ONNX Runtime aligns its own memory to at most 256.
-constexpr std::uint64_t least_alignment = 256, large_alignment = 4096, large = 1U << 20U;
+constexpr std::uint64_t least_alignment = 256;
 
 /// Returns the new offset of a range, given its offset and length.
 using Relocation = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
@@ -97,7 +99,7 @@ std::uint64_t AlignedData::place(std::uint64_t offset, std::uint64_t length, std
   if (length > data_.size() - taken_) {  // limits the copy to the size of the data and its padding
     throw Error(Code::onnx_external_out_of_range, "ranges of the data that ONNX Runtime stored overlap", {"", tensor});
   }
-  const std::uint64_t begin = base::align_up(size_, length >= large ? large_alignment : least_alignment);
+  const std::uint64_t begin = base::align_up(size_, zip::entry_alignment(least_alignment, length));
   found->second = begin;
   ranges_[begin] = base::section(data_, offset, length);
   taken_ += length;
@@ -106,7 +108,7 @@ std::uint64_t AlignedData::place(std::uint64_t offset, std::uint64_t length, std
 }
 
 void AlignedData::read(const ByteSink& sink) const {
-  static constexpr std::array<std::byte, large_alignment> zeros{};
+  static constexpr std::array<std::byte, zip::page_alignment> zeros{};
   std::uint64_t end = 0;
   for (const auto& [begin, range] : ranges_) {
     if (begin != end) sink(Bytes(zeros).first(base::in_memory(begin - end)));

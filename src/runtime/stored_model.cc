@@ -136,12 +136,11 @@ struct StoredModel::Parts {
 
   /// Computes the archive's digest, or reads a remembered one.
   [[nodiscard]] std::string digest_of(const Archive& opened) const {
-    constexpr std::size_t digest_size = 64;
     const std::string of_path = sha256_of(as_bytes(os::text_of(archive.path())));
     const std::string memo = (in_folder ? of_path : name) + ".digest";
     const std::string state = state_of(archive.status(), opened);
     const std::string known = state.empty() ? std::string() : folder->recall(memo);
-    if (known.size() == state.size() + digest_size && known.starts_with(state)) return known.substr(state.size());
+    if (known.size() == state.size() + base::sha256_digits && known.starts_with(state)) return known.substr(state.size());
     std::string digest = onnxar::digest(opened).hex;
     if (!state.empty() && archive.holds()) folder->remember(memo, state + digest);
     return digest;

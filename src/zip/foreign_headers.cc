@@ -51,7 +51,7 @@ KnownFields read_known_fields(Bytes extra, const HeaderContext& refuse) {
                                   : id == alignment_extra_id    ? &found.alignment
                                   : id == unicode_path_extra_id ? &found.unicode_path
                                                                 : nullptr;
-    if (field == nullptr) continue;           // the field does not affect how the entry is read
+    if (field == nullptr) continue;  // the field does not affect how the entry is read
     if (*field) refuse_second_field(refuse);
     *field = payload;
   }

@@ -89,7 +89,7 @@ HOMES = {
     "blocks that files share": (r"(?i)block\w* = 4096\b", "src/base/output_file.h"),
     "the suffix of graphs and models": (r'(?:graph_suffix =|[?:+]) "\.onnx"', "src/archive/keys.h"),
     "the digits of hexadecimal numbers": (r'"0123456789abcdef', "src/base/text.h"),
-    "the length of a SHA-256 in digits": (r"(?:digits|key_size) = 64\b", "src/base/sha256.h"),
+    "the length of a SHA-256 in digits": (r"(?:digits|digest_size|key_size|hex_size) = 64\b", "src/base/sha256.h"),
     "the byte order mark": (r"\\xef\\xbb\\xbf", "src/base/text.h"),
     "the length before a safetensors header": (r"length_size = 8\b", "src/archive/file_kind.h"),
     "the least speed of a server": (r"least_speed = |sent less than \d", "src/remote/stall_clock.h"),

@@ -1,4 +1,4 @@
-"""Facts that programs in several languages repeat are the same: rules for retries, and options of ONNX Runtime."""
+"""Facts that programs in several languages repeat are the same: rules for requests and models, and options of ONNX Runtime."""
 
 import pathlib
 import re
@@ -8,11 +8,32 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 REMOTE = "include/onnxar/remote.h"
 PYTHON = "python/onnxar/_options.py"  # passes the time limit to the C++ client
 RANGES = "python/onnxar/_ranges.py"  # names the failures of fsspec
+PROTO = "python/onnxar/_proto.py"
 JS = "js/src/retry.ts"
 HTTP_FILE = "src/remote/http_file.cc"
 
-# A rule for requests that failed -> the pattern of its number for each client that has it.
-RETRIES = {
+# A rule for requests, or for models -> the pattern of its number for each program that has it.
+NUMBERS = {
+    "bytes that are read at the end of a file": {
+        "src/remote/request.h": r"end_length = ([\dU< ]+);",
+        RANGES: r"^END = ([\d< ]+)",
+    },
+    "unneeded bytes that are read to save a request": {
+        "src/remote/pieces.cc": r"most_between = ([\dU< ]+);",
+        RANGES: r"^GAP = ([\d< ]+)",
+    },
+    "bytes of a piece of a large range": {
+        "src/remote/pieces.h": r"piece_size = ([\dU< ]+);",
+        RANGES: r"^PIECE = ([\d< ]+)",
+    },
+    "least bytes of data that may leave a model": {
+        "src/convert/splitter.cc": r"smallest_worth_it = (\d+)",
+        PROTO: r"^LARGE_FROM = (\d+)",
+    },
+    "nested messages": {
+        "src/onnx/wire.h": r"most_nested_messages = (\d+)",
+        PROTO: r"^DEEPEST = (\d+)",
+    },
     "retries of a request": {
         REMOTE: r"retries = (\d+);",
         JS: r"^const RETRIES = (\d+)",
@@ -94,9 +115,9 @@ def found(path: str, pattern: str) -> str:
     return value
 
 
-class Retries(unittest.TestCase):
+class Numbers(unittest.TestCase):
     def test_numbers_are_equal(self) -> None:
-        for rule, places in RETRIES.items():
+        for rule, places in NUMBERS.items():
             values = {path: number(found(path, pattern)) * (1000 if (rule, path) in SECONDS else 1) for path, pattern in places.items()}
             with self.subTest(rule=rule, values=values):
                 self.assertEqual(len(set(values.values())), 1)

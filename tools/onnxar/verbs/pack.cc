@@ -81,10 +81,6 @@ int pack(PackArguments& arguments) {
     arguments.output = is_directory(input) ? output_beside_folder(input) : output_beside(input, ".onnx", ".onnxar");
   }
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
-  // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
-  if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
-    arguments.load.threads = std::max<std::size_t>(threads - 1, 1);
-  }
   if (!arguments.chosen.empty()) {
     arguments.load.graph = arguments.chosen.front();
     arguments.load.further_graphs.assign(arguments.chosen.begin() + 1, arguments.chosen.end());
