@@ -158,14 +158,15 @@ void detail::EntryState::expect_weights_first() {
     const base::MappedFile model = writer().map_added(i);
     onnx::walk_tensors(model.bytes(), note);
   }
-  std::optional<std::size_t> side_file;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!side_file && !is_weight[i] && !is_key(names[i])) side_file = i;
-    if (!side_file || !is_weight[i]) continue;
+  std::optional<std::string_view> side_file;
+  for (const std::string_view name : names) {
+    const bool weighs = is_weight[places.at(name)];
+    if (!side_file && !weighs && !is_key(name)) side_file = name;
+    if (!side_file || !weighs) continue;
     throw Error(Code::usage_argument,
-                base::concat("it comes before the weight ", base::quoted(names[i]),
+                base::concat("it comes before the weight ", base::quoted(name),
                              ", so no edit could replace or remove it; add side files after all weights"),
-                {std::string(names[*side_file]), std::nullopt});
+                {std::string(*side_file), std::nullopt});
   }
 }
 

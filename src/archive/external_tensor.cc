@@ -52,8 +52,7 @@ onnx::ExternalSlice exported_link(const onnx::TensorView& tensor) {
   onnx::TensorView link = tensor;
   link.raw_data.reset();
   link.typed_data = false;
-  const bool is_unknown = link.external.length == "0" && link.expected_size() != 0;
-  if (is_unknown) link.external.length.reset();
+  if (link.external.length == "0") link.external.length.reset();  // the dims call for the length
   return proved_link(link);
 }
 

@@ -53,7 +53,7 @@ void prove_tensor(const onnx::TensorSite& site, std::string_view graph, const Na
   base::annotated(here, [&] {
     if (with_values) onnx::prove_type(site.tensor);
     if (site.tensor.is_external()) prove_target(site.tensor, graph, entries);
-    if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
+    if (with_values) onnx::prove_values(site.model, site.tensor);
   });
 }
 

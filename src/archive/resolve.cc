@@ -24,7 +24,7 @@ namespace {
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());
-  if (message.type == DataType::string || (message.typed_data && data.empty())) return std::nullopt;
+  if (message.type == DataType::string || message.typed_data) return std::nullopt;
   const auto expected = tensor.expected_size();
   if (!expected || data.size() >= *expected) return data;
   throw onnx::length_fault(base::concat("the message holds ", data.size(), " bytes of data"), tensor.type,  // M18

@@ -91,8 +91,7 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor) {
   Cursor cursor(model, tensor.range);
   for (Field field; cursor.next(field);) {
     if (!is_typed_data_field(field)) continue;
-    const bool is_run = field.type == Type::length_delimited && field.number != tensor_field::string_data;
-    if (!is_run) {
+    if (field.number == tensor_field::string_data) {
       ++count;
     } else if (field.number == tensor_field::float_data) {
       count += field.value.size() / sizeof(float);

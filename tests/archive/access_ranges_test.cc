@@ -8,9 +8,11 @@
 #include "archive/opened.h"
 #include "archive/ranged_entries.h"
 #include "onnxar/archive.h"
+#include "onnxar/tensors.h"
 #include "os/pages.h"
 #include "support/ranged_blob.h"
 #include "support/refusal.h"
+#include "support/samples.h"
 
 namespace onnxar::testing {
 namespace {
@@ -115,6 +117,13 @@ TEST(Ranges, ErrorsOfTheSourcePassThroughAndAreNotKept) {
   EXPECT_EQ(code_of([&] { return copied_out(archive, archive.entry(1)).size(); }), Code::io_failed);
   file->fails = false;
   EXPECT_EQ(copy_of(archive.bytes(archive.entry(1))), pattern(100'000));
+}
+
+TEST(Ranges, DataOfLinkedTensorIsRead) {
+  const Blob weight = pattern(100'000);
+  const Message model = model_of({linked_floats("w", 25'000, "w")});
+  const Archive archive = Archive::open(by_ranges(archive_of(model, {zip_entry("w", weight)}).bytes));
+  EXPECT_EQ(copy_of(tensor_data(archive, tensors(archive).front()).bytes()), weight);
 }
 
 TEST(Ranges, StatesThatCannotBeReadAreNotTheSame) {

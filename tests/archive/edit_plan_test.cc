@@ -99,6 +99,13 @@ TEST_F(EditPlan, RefusesNameOfEntryThatStays) {
   }
 }
 
+TEST_F(EditPlan, GraphInTheRootHidesNoWeight) {
+  const Blob broken = model_of({linked_floats("t", 4, "a/w")}).take();
+  const ArchiveEditor plan = plan_of(built_with({zip_entry("w", zeros(16)), zip_entry("g.onnx", broken)}).bytes);
+  const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{"a/w", 16}};
+  EXPECT_EQ(code_of([&] { return plan.size_with(added, 10); }), std::nullopt);
+}
+
 TEST_F(EditPlan, AddedGraphsAreProvedAndSideFilesAreNot) {
   const Blob model = smallest_model();
   const auto refusal = [&](std::string_view name, const Blob& data, bool verify = true) {
@@ -123,6 +130,7 @@ TEST_F(EditPlan, RefusesModelWithDataInMovedEntry) {
   };
   EXPECT_EQ(refusal("c.txt"), (ErrorContext{Code::usage_argument, "c.txt"}));
   EXPECT_EQ(refusal("a.txt"), std::nullopt);
+  EXPECT_EQ(refusal("b.txt"), (ErrorContext{Code::onnx_external_missing, std::string(model_entry)}));
 }
 
 TEST_F(EditPlan, ReportsFileThatChangedWhileItWasPlanned) {

@@ -110,7 +110,10 @@ TEST_F(EntryWriterTest, AModelThatProtobufCannotReadIsRefused) {
   TestedWriter entries = writer();
   entries.state().check_model_size(0x7fffffff);
   expect_error(error_if_any([&] { entries.state().check_model_size(0x80000000); }),
-               {.code = Code::archive_model_too_large, .entry = model_entry, .path = target_});
+               {.code = Code::archive_model_too_large,
+                .entry = model_entry,
+                .path = target_,
+                .says = {"protobuf reads less than 2 GiB"}});
 }
 
 }  // namespace

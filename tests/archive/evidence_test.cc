@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -170,6 +171,27 @@ TEST(Evidence, GivesNoAdviceByKindOnDamagedData) {
   const Evidence evidence{.file = ArchiveFile(bytes)};
   EXPECT_EQ(evidence(Error(Code::zip_data_crc, "wrong")).advice().hint, Hint::none);
   EXPECT_EQ(evidence(Error(Code::archive_model_missing, "wrong")).advice().hint, Hint::kind_weights);
+}
+
+TEST(Evidence, AdvisesToMakeFileWithoutEndAnew) {
+  const Blob unknown = pattern(100);
+  const Evidence evidence{.file = ArchiveFile(unknown)};
+  EXPECT_EQ(evidence(Error(Code::zip_end_missing, "wrong")).advice().hint, Hint::make_anew);
+  EXPECT_EQ(evidence(Error(Code::zip_zip64_locator, "wrong")).advice().hint, Hint::none);
+}
+
+TEST(Evidence, AdvisesOnGraphByItsName) {
+  const auto advice = [](Code code, const std::string& entry, std::string_view graph = "g.onnx") {
+    return Evidence{.graph_by_name = graph, .of_links = Hint::pack_own_data}(Error(code, "wrong", {entry, 0})).advice();
+  };
+  EXPECT_EQ(advice(Code::wire_tag, "g.onnx").hint, Hint::repack_side_file);
+  EXPECT_EQ(advice(Code::wire_tag, "g.onnx").value, "g.onnx");
+  EXPECT_EQ(advice(Code::wire_tag, "my g.onnx", "my g.onnx").value, "NAME.onnx");
+  EXPECT_EQ(advice(Code::onnx_external_missing, "g.onnx").hint, Hint::pack_own_data);
+  EXPECT_EQ(advice(Code::archive_graph_link_marker, "g.onnx").hint, Hint::pack_own_data);
+  EXPECT_EQ(advice(Code::zip_data_crc, "g.onnx").hint, Hint::none);
+  EXPECT_EQ(advice(Code::io_failed, "g.onnx").hint, Hint::none);
+  EXPECT_EQ(advice(Code::wire_tag, "other").hint, Hint::none);
 }
 
 TEST(Evidence, NamesGraphOnlyInErrorsOfTheArchive) {

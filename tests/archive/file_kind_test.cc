@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "support/refusal.h"
+#include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
 
@@ -66,6 +69,21 @@ TEST(FileKind, SafetensorsBeginWithTheLengthOfAnObject) {
   EXPECT_FALSE(is_recognised(0, ""));
 }
 
+TEST(FileKind, SafetensorsHeaderHasAHundredMillionBytes) {
+  const TempDir folder;
+  const auto is_recognised = [&folder](std::uint64_t length) {
+    Blob begin(8);
+    put_u64(begin, 0, length);
+    begin.push_back(std::byte{'{'});
+    const auto path = folder.write_file("a", begin);
+    std::filesystem::resize_file(path, 100'000'100);  // sparse
+    const auto mapping = base::MappedFile::open(path);
+    return safetensors_header(mapping.bytes()).has_value();
+  };
+  EXPECT_TRUE(is_recognised(100'000'000));
+  EXPECT_FALSE(is_recognised(100'000'001));
+}
+
 TEST(FileKind, AModelMayBeTextOrAMessage) {
   for (const Blob& file : {blob("ir_version: 8"), blob("graph {}"), model({}).view()}) {
     EXPECT_EQ(advice_on_kind(file).hint, Hint::kind_plain_model);
@@ -114,6 +132,7 @@ TEST(FileKind, ATensorFlowSavedModelHasVersion1AndGraphs) {
   EXPECT_EQ(kind_of(Message().varint(1, 1).message(2, graph).view()), tensorflow);
   EXPECT_EQ(kind_of(Message().varint(1, 2).message(2, graph).view()), "");
   EXPECT_EQ(kind_of(Message().varint(1, 1).view()), "");
+  EXPECT_EQ(kind_of(Message().varint(1, 1).message(2, Message().message(3, Message())).view()), "");
   const Message without_graph = Message().varint(1, 1).message(model_field::opset_import, opset("ai", 1));
   EXPECT_EQ(kind_of(without_graph.view()), "") << "a ModelProto of the first version";
 }
@@ -122,6 +141,8 @@ TEST(FileKind, TellsGraphProtoFromTensorFlowGraph) {
   const Message node = Message().message(graph_field::node, testing::node("Neg", {"a"}, {"b"}));
   for (const std::uint32_t field : {graph_field::initializer, graph_field::input, graph_field::output}) {
     EXPECT_EQ(kind_of(Message(node).message(field, Message()).view()), "a GraphProto without the ModelProto around it");
+    EXPECT_EQ(kind_of(Message(node).message(field, Message()).string(graph_field::name, "g").view()),
+              "a GraphProto without the ModelProto around it");
     EXPECT_EQ(kind_of(Message(node).message(field, Message()).varint(99, 1).view()), tensorflow);
   }
 }

@@ -57,9 +57,10 @@ Message with_metadata(const GraphParts& parts) {
 
 TEST(GraphTotals, CountsSparseAndConstantValues) {
   const Message sparse = sparse_tensor(floats("s", 3), tensor("", dtype::int64, {3}).int64_data({1, 2, 3}), {9});
+  const Message endless = tensor("of a later type", 99, {std::int64_t{1} << 62U, 1024}).raw_data(pattern(1));
   const Message other = node("Op", {}, {"y"}, {attribute_t("value", floats("no parameter", 100))});
   const Message main = with_metadata({.nodes = {constant("c", floats("v", 5)), other},
-                                      .initializers = {linked_floats("a", 4, "a"), linked_floats("b", 8, "b")},
+                                      .initializers = {linked_floats("a", 4, "a"), linked_floats("b", 8, "b"), endless},
                                       .sparse_initializers = {sparse}});
   const Blob second = model_of({linked_floats("b", 8, "b")}).take();
   const Archive archive = opened(

@@ -173,6 +173,14 @@ TEST_F(ListingTest, APatternLeavesTheModelAndTheTotals) {
   EXPECT_EQ(none.padding_bytes, whole.padding_bytes);
 }
 
+TEST_F(ListingTest, PatternMatchesOutputsOfConstants) {
+  const Message proto = model({.graph = graph({.nodes = {constant("output", linked_floats("", 4, "k"))}})});
+  Listing listing = listed(archive_of(proto, {zip_entry("k", pattern(16)), zip_entry("other", pattern(16))}));
+  keep_matching(listing, "out*");
+  ASSERT_EQ(listing.entries.size(), 1U);
+  EXPECT_EQ(listing.entries.front().name, "k");
+}
+
 // What an archive has beside its tensors: side files, and the metadata of its model.
 
 TEST(SideFiles, AreWhatNoTensorNamesAndIsNotAKey) {

@@ -37,5 +37,29 @@ TEST(ModelProof, RefusesTooFewInlineValuesInGraphs) {
   EXPECT_EQ(refusal_of([&] { prove_written(model_entry, model, {}); }), std::nullopt) << "`check` reports it";
 }
 
+TEST(ModelProof, AdvisesToAddMissingEntryOfModel) {
+  const Blob model = model_of({linked_floats("w", 4, "none")}).take();
+  const auto hint = [&model](std::string_view name) {
+    const auto error = error_if_any([&] { prove_written(name, model, {}); });
+    expect_error(error, {.code = Code::onnx_external_missing, .entry = name});
+    return error->advice().hint;
+  };
+  EXPECT_EQ(hint(model_entry), Hint::add_entry_first);
+  EXPECT_EQ(hint("g.onnx"), Hint::none);
+}
+
+/// States a size, and has no bytes.
+class Oversized final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 0x80000000; }
+  void read(const ByteSink& /*sink*/) const override { ADD_FAILURE() << "it is too large to be read"; }
+};
+
+TEST(BytesOfGraph, RefusesTwoGibibytesBeforeReadingThem) {
+  const Oversized source;
+  EXPECT_EQ(refusal_of([&] { return bytes_of_graph("g.onnx", source).size(); }),
+            (ErrorContext{Code::archive_model_too_large, "g.onnx"}));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -59,6 +59,8 @@ TEST_F(TensorMessageTest, TypedValuesAreReadByTheCaller) {
   tensor.typed_data = true;
   EXPECT_EQ(data_of(tensor), std::nullopt);
   EXPECT_EQ(data_of(message(DataType::string)), std::nullopt);
+  tensor.raw_data = pattern_;
+  EXPECT_EQ(refusal(tensor), Code::onnx_tensor_data_beside);
 }
 
 TEST_F(TensorMessageTest, ExternalDataIsInTheArchive) {

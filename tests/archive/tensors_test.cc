@@ -131,6 +131,16 @@ TEST_F(StoredTensorsTest, ArchiveKeepsNoMoreCopiesThanItsModelIsLong) {
   EXPECT_EQ(kept.owner().use_count(), 2) << "the archive keeps it";
 }
 
+TEST_F(StoredTensorsTest, TensorOfALaterTypeMayBeEmpty) {
+  EXPECT_EQ(data(only(archive_of(model_of({tensor("w", 99, {0})})))).size(), 0U);
+}
+
+TEST_F(StoredTensorsTest, StringsBesideEmptyRawDataAreRefused) {
+  const Message strings = tensor("s", dtype::string, {1}).string_data({"a"}).raw_data({});
+  const StoredTensor found = only(archive_of(model_of({strings})));
+  EXPECT_EQ(error_of([&] { static_cast<void>(data(found)); }).code(), Code::onnx_tensor_strings);
+}
+
 TEST_F(StoredTensorsTest, TensorOfAnotherArchiveIsRefused) {
   const StoredTensor theirs = only(archive_of(model_of({floats("first", 400), floats("w", 4)})));
   const StoredTensor second = tensors(*archive_).at(1);

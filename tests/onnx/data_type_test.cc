@@ -54,6 +54,7 @@ TEST(DataType, EveryTypeHasItsNameAndSize) {
 TEST(DataType, ShapesAreListsInBrackets) {
   EXPECT_EQ(shape_text({}), "[]");
   EXPECT_EQ(shape_text(std::vector<std::int64_t>{7}), "[7]");
+  EXPECT_EQ(shape_text(std::vector<std::int64_t>{1, 2}), "[1,2]");
   EXPECT_EQ(shape_text(std::vector<std::int64_t>{64, 3, 0, -1}), "[64,3,0,-1]");
 }
 

@@ -84,6 +84,20 @@ TEST(Duplicates, FieldsOfInitializersAreNoOutputs) {
               ElementsAre("graph.initializer[0]", "graph.initializer[1]"));
 }
 
+TEST(Duplicates, NumbersForMessagesDefineNothing) {
+  const Message numbers = Message().varint(graph_field::initializer, 7).varint(graph_field::initializer, 7);
+  EXPECT_THAT(redefinitions(model({.graph = numbers})), IsEmpty());
+  const Message sparse = Message(sparse_named("w")).varint(1, 7);
+  EXPECT_THAT(kept(graph_of({.initializers = {named("w")}, .sparse_initializers = {sparse}})),
+              ElementsAre("graph.initializer[0]", "graph.sparse_initializer[0].values"));
+}
+
+TEST(Duplicates, EachOutputOfAConstantCounts) {
+  const Message two = node("Constant", {}, {"w", "v"}, {attribute_t("value", named("x"))});
+  EXPECT_THAT(kept(graph_of({.nodes = {two}, .initializers = {named("w")}})),
+              ElementsAre("graph.node[0].attr.value", "graph.initializer[0]"));
+}
+
 TEST(Duplicates, InitializersWithoutNamesMayMove) {
   const Message nameless = graph_of({.nodes = {op_node({""})}, .initializers = {named(""), named("")}});
   EXPECT_THAT(redefinitions(nameless), ElementsAre("graph.initializer[1] "));

@@ -54,6 +54,11 @@ TEST(TakenNames, NamesOfIndicesDefineNothing) {
   EXPECT_THAT(taken_in(with_body(attribute_g("body", body))), ElementsAre("outer"));
 }
 
+TEST(TakenNames, NumberForSparseValuesDefinesNothing) {
+  const Message body = graph({.nodes = {node("Neg", {"outer"}, {"y"})}, .sparse_initializers = {Message().varint(1, 7)}});
+  EXPECT_THAT(taken_in(with_body(attribute_g("body", body))), ElementsAre("outer"));
+}
+
 TEST(TakenNames, WhatASubgraphDefinesIsTakenByTheMainGraph) {
   const Message body = graph({.nodes = {node("Neg", {"a"}, {"a"})}});
   const Message user = node("Loop", {"a"}, {"b"}, {attribute_g("body", body)});

@@ -151,8 +151,10 @@ TEST(TypedData, AValueOutOfRangeIsNotConverted) {
     for (const std::int64_t value : {row.low - 1, row.high + 1, low64, high64}) {
       const Message data = varints(row.field, {0, value}, Repeated::packed);
       EXPECT_EQ(converted(typed(row.type, {2 * row.per_value}, data)), std::nullopt) << row.type << ": " << value;
-      const Message unpacked = varints(row.field, {value, 0}, Repeated::unpacked);
-      EXPECT_EQ(converted(typed(row.type, {2 * row.per_value}, unpacked)), std::nullopt) << row.type;
+      for (const Repeated form : {Repeated::packed, Repeated::unpacked}) {
+        const Message first = varints(row.field, {value, 0}, form);
+        EXPECT_EQ(converted(typed(row.type, {2 * row.per_value}, first)), std::nullopt) << row.type;
+      }
     }
   }
 }
@@ -197,6 +199,7 @@ TEST(TypedData, ElementsOfSixBitsArePacked) {
       EXPECT_EQ(converted(typed(type, {4}, data)), std::nullopt) << type;
       EXPECT_EQ(converted(typed(type, {6}, data)), std::nullopt) << type;
     }
+    EXPECT_EQ(converted(typed(type, {1}, varints(int32_data, {0}, Repeated::packed))), Blob(1)) << type;
     for (const std::int64_t value : {-1, 0x40}) {
       EXPECT_EQ(converted(typed(type, {1}, varints(int32_data, {value}, Repeated::packed))), std::nullopt) << value;
     }
@@ -302,7 +305,9 @@ TEST(TypedData, TheFieldOfAnotherTypeIsNotConverted) {
 }
 
 TEST(TypedData, AnotherWireTypeIsNotConverted) {
-  EXPECT_EQ(converted(typed(dtype::float32, {1}, Message().fixed64(tensor_field::float_data, 1))), std::nullopt);
+  for (const std::int64_t count : {1, 2}) {
+    EXPECT_EQ(converted(typed(dtype::float32, {count}, Message().fixed64(tensor_field::float_data, 1))), std::nullopt);
+  }
   EXPECT_EQ(converted(typed(dtype::int32, {1}, Message().fixed32(tensor_field::int32_data, 1))), std::nullopt);
 }
 
@@ -325,6 +330,12 @@ TEST(TypedData, ManyValuesComeInPieces) {
   for (std::int64_t i = 0; i < 300000; ++i) values.push_back(i * 7919 % 4294967296LL - 2147483648LL);
   const Message data = varints(tensor_field::int32_data, values, Repeated::packed);
   EXPECT_EQ(converted(typed(dtype::int32, {300000}, data)), little_endian(values, 4));
+  const Blob model = typed(dtype::int32, {300000}, data).take();
+  std::vector<std::size_t> pieces;
+  onnx::typed_data_source(model, onnx::read_tensor(model, {0, model.size()}))->read([&](Bytes piece) {
+    pieces.push_back(piece.size());
+  });
+  EXPECT_EQ(pieces, (std::vector<std::size_t>{1'048'576, 151'424}));
 }
 
 // The vectors of spec/vectors have runs that end in the middle of a number.
