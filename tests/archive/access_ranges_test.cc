@@ -123,7 +123,8 @@ TEST(Ranges, DataOfLinkedTensorIsRead) {
   const Blob weight = pattern(100'000);
   const Message model = model_of({linked_floats("w", 25'000, "w")});
   const Archive archive = Archive::open(by_ranges(archive_of(model, {zip_entry("w", weight)}).bytes));
-  EXPECT_EQ(copy_of(tensor_data(archive, tensors(archive).front()).bytes()), weight);
+  const ByteSpan data = tensor_data(archive, tensors(archive).front());
+  EXPECT_EQ(copy_of(data.bytes()), weight);
 }
 
 TEST(Ranges, StatesThatCannotBeReadAreNotTheSame) {

@@ -48,6 +48,8 @@ TEST_F(EntryUsesTest, WeightsEndAfterTheLastEntryThatATensorNames) {
   EXPECT_EQ(uses.end_of_weights(), 0U) << "the model does not count";
   uses.note(3);
   EXPECT_EQ(uses.end_of_weights(), 4U);
+  uses.note(4);
+  EXPECT_EQ(uses.end_of_weights(), 5U) << "the entry before the model";
 }
 
 TEST_F(EntryUsesTest, ABrokenGraphCountsAsFarAsItCanBeRead) {

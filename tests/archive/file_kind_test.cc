@@ -90,6 +90,8 @@ TEST(FileKind, AModelMayBeTextOrAMessage) {
   }
 }
 
+TEST(FileKind, BinaryWithTextOfModelIsNoModel) { EXPECT_EQ(kind_of_text("\1\2 graph {"), ""); }
+
 TEST(FileKind, GraphFieldOfAnotherWireTypeIsNoModel) {
   EXPECT_EQ(advice_on_kind(Message().varint(model_field::graph, 1).view()).hint, Hint::none);
 }

@@ -78,6 +78,7 @@ TEST_F(WritingOrder, FindsWeightsOfGraphs) {
 TEST_F(WritingOrder, AcceptsWeightsOfAnyName) {
   EXPECT_FALSE(refusal({"layer.0", "w", "layer.1", "tok.json", "vocab.txt", "g.onnx"}, {"layer.0", "w", "layer.1"}));
   EXPECT_FALSE(refusal({"w", "tok.json", "unused"}, {"w"})) << "an unused key is not a weight";
+  EXPECT_FALSE(refusal({"tok.json", "vocab.txt", "g.onnx"}, {"g.onnx"})) << "a graph stays one if a tensor is in it";
   EXPECT_FALSE(refusal({"v.bin", "unused", "w.bin"}, {"v.bin", "w.bin"})) << "nor is it a side file";
   EXPECT_FALSE(refusal({"tok.json", "w"}, {"w"}, false)) << "the caller knows the model";
 }

@@ -87,6 +87,8 @@ TEST(Duplicates, FieldsOfInitializersAreNoOutputs) {
 TEST(Duplicates, NumbersForMessagesDefineNothing) {
   const Message numbers = Message().varint(graph_field::initializer, 7).varint(graph_field::initializer, 7);
   EXPECT_THAT(redefinitions(model({.graph = numbers})), IsEmpty());
+  const Message node = Message().varint(node_field::output, 7);
+  EXPECT_THAT(redefinitions(graph_of({.nodes = {node, node}})), IsEmpty());
   const Message sparse = Message(sparse_named("w")).varint(1, 7);
   EXPECT_THAT(kept(graph_of({.initializers = {named("w")}, .sparse_initializers = {sparse}})),
               ElementsAre("graph.initializer[0]", "graph.sparse_initializer[0].values"));

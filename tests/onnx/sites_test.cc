@@ -102,7 +102,10 @@ TEST(ConstantOutput, IsThatOfTheConstantNodeOfTheTensor) {
 
 TEST(ConstantOutput, IsEmptyForTensorsWithoutANode) {
   std::size_t initializers = 0;
-  const Message function = testing::function({.attribute_protos = {attribute_t("value", t("d"))}});
+  // Its input has the number of a node's operator, and the unknown field that of a node's output.
+  const Message function =
+      Message(testing::function({.inputs = {"Constant"}, .attribute_protos = {attribute_t("value", t("d"))}}))
+          .string(node_field::output, "y");
   const Message all = model({.graph = graph({.initializers = {t("w")}, .sparse_initializers = {sparse("s")}}),
                              .functions = {function},
                              .training = {training_info(graph({.initializers = {t("t")}}), graph({}))}});

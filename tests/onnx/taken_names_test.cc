@@ -55,7 +55,8 @@ TEST(TakenNames, NamesOfIndicesDefineNothing) {
 }
 
 TEST(TakenNames, NumberForSparseValuesDefinesNothing) {
-  const Message body = graph({.nodes = {node("Neg", {"outer"}, {"y"})}, .sparse_initializers = {Message().varint(1, 7)}});
+  const Message body =
+      graph({.nodes = {node("Neg", {"outer"}, {"y"})}, .sparse_initializers = {Message().varint(1, 7)}});
   EXPECT_THAT(taken_in(with_body(attribute_g("body", body))), ElementsAre("outer"));
 }
 
