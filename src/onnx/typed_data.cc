@@ -230,7 +230,7 @@ std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
 void prove_typed_data(Bytes model, const TensorView& tensor) {
   Cursor cursor(model, tensor.range);
   for (Field field; cursor.next(field);) {
-    if (field.type != Type::length_delimited || !is_typed_data_field(field)) continue;
+    if (!is_typed_data_field(field)) continue;
     if (field.number == tensor_field::string_data) continue;  // repeated strings are never packed
     const std::size_t width = field.number == tensor_field::float_data    ? sizeof(float)
                               : field.number == tensor_field::double_data ? sizeof(double)
