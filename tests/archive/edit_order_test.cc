@@ -15,6 +15,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "support/refusal.h"
+#include "support/samples.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
@@ -176,6 +177,16 @@ TEST_F(EditOrder, AddsGraphsAfterSideFiles) {
   open.add_graph("e.onnx", SpanSource(other));
   EXPECT_THAT(committed(std::move(open)),
               ElementsAre("w", "v", "b.txt", "g.onnx", "h.onnx", "f.onnx", "e.onnx", model_entry));
+}
+
+TEST_F(EditOrder, AddsGraphBesideOneThatUsesTheModel) {
+  const Blob user = model_of({linked_floats("t", 1, model_entry)}).take();
+  const auto path =
+      folder_.write_file("a", built_with({zip_entry("w", pattern(1024)), zip_entry("g.onnx", user)}).bytes);
+  ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
+  open.add_graph("h", smallest_model());
+  open.commit(smallest_model());
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "g.onnx", "h.onnx", model_entry));
 }
 
 TEST_F(EditOrder, ReplacesAGraphThatWasRemoved) {

@@ -106,6 +106,13 @@ TEST_F(EditPlan, GraphInTheRootHidesNoWeight) {
   EXPECT_EQ(code_of([&] { return plan.size_with(added, 10); }), std::nullopt);
 }
 
+TEST_F(EditPlan, BrokenLinkHidesNoWeight) {
+  const Blob broken = model_of({linked_floats("t", 4, "none")}).take();
+  const ArchiveEditor plan = plan_of(built_with({zip_entry("w", zeros(16)), zip_entry("d/g.onnx", broken)}).bytes);
+  const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{"d/none", 16}};
+  EXPECT_EQ(code_of([&] { return plan.size_with(added, 10); }), std::nullopt);
+}
+
 TEST_F(EditPlan, RemovedGraphHidesNoWeight) {
   const Blob beside = model_of({linked_floats("t", 4, "w")}).take();
   ArchiveEditor plan = plan_of(built_with({zip_entry("w", zeros(16)), zip_entry("d/g.onnx", beside)}).bytes);
