@@ -110,8 +110,8 @@ bool DuplicateNames::has(const TensorSite& site) {
 DuplicateNames::Known* DuplicateNames::begin_reading(const TensorSite& site, std::size_t depth) {
   Known& known = known_[depth];
   const std::uint64_t begin = site.levels[depth].field.value.begin;
-  if (known.is_read && known.begin == begin) return nullptr;
-  known = {begin, true};
+  if (known.begin == begin) return nullptr;
+  known = {.begin = begin};
   return &known;
 }
 

@@ -46,10 +46,9 @@ class DuplicateNames {
   using Names = base::KeyedSet<std::string_view>;
   /// Keeps the result for the last message at one depth. Different messages begin at different bytes.
   struct Known {
-    std::uint64_t begin = 0;
-    bool is_read = false;
-    Names names = {};       // of a graph or function: those that it defines more than once
-    bool is_twice = false;  // of a node: whether an output has one of these names
+    std::uint64_t begin = 0;  // of the message that was read last; none begins at 0, because a tag comes first
+    Names names = {};         // of a graph or function: those that it defines more than once
+    bool is_twice = false;    // of a node: whether an output has one of these names
   };
 
   const Names& names_in(const TensorSite& site, std::size_t depth);
