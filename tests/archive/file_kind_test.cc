@@ -90,6 +90,8 @@ TEST(FileKind, AModelMayBeTextOrAMessage) {
   }
 }
 
+TEST(FileKind, EmptyFileIsToBeMadeAnew) { EXPECT_EQ(advice_on_kind({}).hint, Hint::make_anew); }
+
 TEST(FileKind, BinaryWithTextOfModelIsNoModel) { EXPECT_EQ(kind_of_text("\1\2 graph {"), ""); }
 
 TEST(FileKind, GraphFieldOfAnotherWireTypeIsNoModel) {
@@ -173,6 +175,9 @@ TEST(RefuseOtherKind, AcceptsModelsZipsAndUnknownBytes) {
   EXPECT_FALSE(refusal_of_other_kind(smallest_archive().bytes));
   EXPECT_FALSE(refusal_of_other_kind(blob("\1\2\3")));
   EXPECT_FALSE(refusal_of_other_kind({}));
+  Blob zip_after_page = blob("<html>");
+  insert(zip_after_page, zip_after_page.size(), smallest_archive().bytes);
+  EXPECT_FALSE(refusal_of_other_kind(zip_after_page));
 }
 
 }  // namespace

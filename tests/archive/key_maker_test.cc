@@ -161,6 +161,14 @@ TEST(KeysOfAnArchive, DifferFromTheFileThatALinkLeadsTo) {
   EXPECT_EQ(keys.make("real"), "real_2");
 }
 
+TEST(KeyMaker, AvoidsBothEndsOfReservedName) {
+  KeyMaker keys;
+  keys.reserve("a/b");
+  EXPECT_EQ(keys.make("a"), "a_2");
+  EXPECT_EQ(keys.make("b"), "b_2");
+  EXPECT_EQ(keys.make("c"), "c");
+}
+
 }  // namespace
 
 }  // namespace onnxar::testing

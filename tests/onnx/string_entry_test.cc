@@ -34,6 +34,11 @@ TEST(StringEntry, IsReadAsProtobufWroteIt) {
   EXPECT_EQ(read.value, "value");
 }
 
+TEST(FindMetadata, LeavesOutFieldsOfAnotherWireType) {
+  const Message model = Message().fixed64(model_field::metadata_props, 0x646302126261020a);  // as bytes an entry
+  EXPECT_THAT(found_in(model, ""), IsEmpty());
+}
+
 TEST(StringEntry, LastOfEachFieldCounts) {
   const Message entry = Message().string(2, "old").string(1, "k").varint(2, 7).string(9, "unknown").string(2, "new");
   const onnx::StringEntry read = onnx::read_string_entry(entry.view(), {0, entry.size()});
