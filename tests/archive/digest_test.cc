@@ -138,6 +138,13 @@ TEST(Digest, RefusesFileThatWasTruncated) {
   EXPECT_EQ(digest(copied).hex, hex_with(sample_entries())) << "a copy does not depend on the file";
 }
 
+TEST(Digest, ReportsStepsOfALargeEntry) {
+  const Archive archive = opened(built_with({zip_entry("w", zeros(20 * mebibyte))}).bytes);
+  std::size_t calls = 0;
+  static_cast<void>(digest(archive, {.threads = 1, .progress = [&](std::uint64_t, std::uint64_t) { ++calls; }}));
+  EXPECT_GE(calls, 2U);
+}
+
 TEST(Digest, ReportsHowManyBytesAreHashed) {
   const Archive archive = opened(built_with(sample_entries()).bytes);
   std::uint64_t total = 0;

@@ -163,6 +163,8 @@ TEST(Evidence, LooksForEarlierStatesOnlyAfterFaultsOfEdits) {
   const Blob bytes = smallest_archive().bytes;
   const Evidence evidence{.file = ArchiveFile(bytes), .uncut = OpenOptions()};
   EXPECT_EQ(evidence(Error(Code::zip_end_not_last, "wrong")).advice().hint, Hint::recover_cuts);
+  const Evidence without{.file = ArchiveFile(bytes)};
+  EXPECT_EQ(without(Error(Code::zip_end_not_last, "wrong")).advice().hint, Hint::none);
   EXPECT_EQ(evidence(Error(Code::zip_entry_order, "wrong")).advice().hint, Hint::repack_plain_zip);
 }
 

@@ -106,6 +106,7 @@ TEST(FileKind, OfZipFollowsFromItsEntries) {
   EXPECT_EQ(kind_of_zip("META-INF/MANIFEST.MF"), "a Java archive ");
   EXPECT_EQ(kind_of_zip("model.weights.h5"), "a Keras model");
   EXPECT_EQ(kind_of_zip("notes.txt"), "a zip file without an ONNX model");
+  EXPECT_EQ(kind_of(ZipBuilder{.entries = {zip_entry("m/data.pkl", {})}}.build()), "a PyTorch checkpoint");
   const std::vector<ZipEntry> two_models = {zip_entry("a.onnx", {}), zip_entry("b.onnx", {})};
   EXPECT_EQ(kind_of(ZipBuilder{.entries = two_models}.build()), "");
 }

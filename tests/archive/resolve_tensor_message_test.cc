@@ -71,6 +71,9 @@ TEST_F(TensorMessageTest, ExternalDataIsInTheArchive) {
   TensorMessage both = linked("0", "8");
   both.raw_data = pattern_;
   EXPECT_EQ(refusal(both), Code::onnx_external_data_beside);
+  both.raw_data.reset();
+  both.typed_data = true;
+  EXPECT_EQ(refusal(both), Code::onnx_external_data_beside);
   TensorMessage twice = linked("0", "8");
   twice.external_data.emplace_back("offset", "4");
   EXPECT_EQ(refusal(twice), Code::onnx_external_duplicate_key);
