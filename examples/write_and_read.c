@@ -196,7 +196,7 @@ static void read_archive(const char* path) {
   require(onnxar_open_path(ONNXAR_C_ABI, path, NULL, &archive, &error), error);
   require(onnxar_get_tensors(archive, &tensors, &error), error);
   for (i = 0; i < onnxar_tensor_count(tensors); ++i) print_tensor(tensors, i);
-  onnxar_tensors_free(tensors); /* before the archive, since the list is a view of it */
+  onnxar_tensors_free(tensors);
   onnxar_close(archive);
 }
 

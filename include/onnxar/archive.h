@@ -1,8 +1,11 @@
 // Reads an ONNX archive: open it, find an entry, use its bytes in place.
 //
+//   const onnxar::Archive archive = onnxar::Archive::open("model.onnxar");
+//   for (const onnxar::ArchiveEntry& entry : archive.entries()) use(entry.name, archive.bytes(entry));
+//
 // An archive is a zip file whose entries are stored and aligned; the last entry is the model (spec/README.md). Opening
 // maps the file and verifies the directory; it reads no weight. tensors.h lists all calls that return a tensor's bytes.
-// Programs without exceptions use onnxar_c.h or the reader in two files (reader/). Example: docs/guarantees.md.
+// Programs without exceptions use the C interface (onnxar_c.h) or the reader in two files (reader/).
 #pragma once
 
 #include <compare>
@@ -34,7 +37,8 @@ struct OpenOptions {
   std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
   std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
   Prefetch prefetch = Prefetch::none;                 ///< of the whole file, after the directory is verified
-  /// Reads the file into memory instead of mapping it: for slow network file systems, and files that may shrink.
+  /// Reads the file into memory instead of mapping it: for slow network file systems, and files that others may
+  /// shorten.
   bool copy_in = false;
   std::size_t threads = 0;  ///< for copy_in; 0: one for each core
 };
@@ -102,7 +106,8 @@ class IndexIterator {
 
 }  // namespace detail
 
-/// An open archive. Owns its mapping, with the shares from `owner()`. Move-only. All offsets count from its first byte.
+/// An open archive. Owns its mapping together with the shares from `owner()`. Move-only. Offsets, also those in errors,
+/// count from the archive's first byte.
 ///
 /// | change of the file     | effect on views                                                           |
 /// |------------------------|---------------------------------------------------------------------------|
@@ -111,8 +116,9 @@ class IndexIterator {
 /// | shortened in place     | access to the lost bytes raises SIGBUS: ends the process unless handled   |
 /// | overwritten in place   | the bytes change under the reader                                         |
 ///
-/// Against the last two, publish files by renaming, or use OpenOptions::copy_in. `verify`, `copy`, `read_entry` and
-/// `check` compare CRC-32s; `open` and `bytes` do not. Threads: const members may be called concurrently.
+/// A mapping cannot prevent the last two effects: publish files by renaming them, or open with OpenOptions::copy_in.
+/// `verify`, `copy`, `read_entry` and `check` compare CRC-32s; `open` and `bytes` do not. Threads: const members may be
+/// called concurrently.
 class Archive {
  public:
   /// Opens a file. In memory, data is aligned as recorded, up to 4096 bytes; with copy_in, to any recorded alignment.
@@ -122,23 +128,26 @@ class Archive {
   /// Opens a part of an open file. The descriptor is borrowed: its position does not move, and it may be closed after
   /// the call. Locks are not checked, so a file that is being edited fails with zip.*. In memory, an entry is aligned
   /// to the smallest of 4096, its recorded alignment, and the largest power of two that divides `range.offset`; with
-  /// copy_in, to its recorded alignment. Throws what the overload for a path throws; usage.argument (the range).
+  /// copy_in, to its recorded alignment. Throws what the overload for a path throws; usage.argument (an offset that is
+  /// not a multiple of 64, a part beyond the file).
   static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
   /// Opens bytes in memory, which `owner` keeps alive. If `owner` is null, the caller keeps them alive longer than the
   /// Archive and all its views. Data is aligned as recorded only if `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
-  /// Reads end and directory of a file, and entries when they are used. `bytes`, `model` and `resolve` keep what they
-  /// read, `copy` and `verify` do not. Prefetch::populate reads all; `copy_in` has no effect. Costs hold for bytes that
-  /// were read. All members also throw what `file` throws.
+  /// Reads the file in ranges: the end and the directory first, entries when they are used. `bytes`, `model` and
+  /// `resolve` keep what they read, `copy` and `verify` do not. Prefetch::populate reads everything; `copy_in` has no
+  /// effect. Costs (constant time, no allocation) hold only for bytes that were already read. All members also throw
+  /// the errors of `file`.
   static Archive open(std::shared_ptr<const RandomAccess> file, const OpenOptions& options = {});
 
   [[nodiscard]] std::size_t size() const noexcept;
   /// Returns an entry, in the order of the file; the last one is the model. REQUIRES: index < size().
   [[nodiscard]] ArchiveEntry entry(std::size_t index) const& noexcept;
   ArchiveEntry entry(std::size_t index) const&& = delete;
-  /// Returns a random-access range of all entries in file order, valid until the Archive is moved or destroyed.
+  /// Returns all entries as a random-access range, in the order of the file. Valid until the Archive is moved or
+  /// destroyed.
   [[nodiscard]] auto entries() const& noexcept {
     using Iterator = detail::IndexIterator<EntryAt>;
     return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
@@ -156,15 +165,17 @@ class Archive {
   Bytes bytes(const ArchiveEntry& entry) const&& = delete;
 
   /// Reads an entry, or any bytes of this archive, before it is used (see Prefetch). Has no effect without a mapping.
-  /// Throws what `bytes` throws; usage.argument (bytes outside the archive); io.failed.
+  /// Throws what `bytes` throws; usage.argument (bytes outside the archive); io.failed (the file was shortened, or
+  /// cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
   /// Reads several entries before they are used. With range reading, `populate` reads all of them at once.
   void prefetch(std::span<const ArchiveEntry> entries, Prefetch how) const;
 
-  /// Passes copies of the bytes to `sink` in pieces, and compares their CRC-32 after the last piece. For files that may
-  /// change between `verify` and `bytes`. Throws zip.data.crc; io.changed (the file changed during the call; try
-  /// again); usage.argument (an empty sink); what `locate` throws; exceptions of `sink` pass through.
+  /// Passes copies of the bytes to `sink` in pieces, and compares their CRC-32 after the last piece. Use it for files
+  /// that others may edit, where the bytes could change between `verify` and `bytes`. Throws zip.data.crc; io.changed
+  /// (the file changed during the call; try again); usage.argument (an empty sink); what `locate` throws; exceptions of
+  /// `sink` pass through.
   void copy(const ArchiveEntry& entry, const ByteSink& sink) const;
   /// Reads all bytes of the entry and compares their CRC-32. Throws zip.data.crc; what `locate` throws.
   void verify(const ArchiveEntry& entry) const;
@@ -184,8 +195,9 @@ class Archive {
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;
 
-  /// Returns what `external_data` names: `length` bytes (absent: all) from `offset` on of the entry `location`. Throws
-  /// onnx.external_data.missing, .out_of_range; what `bytes` throws. Cost: below 100 ns, no allocation.
+  /// Returns the bytes that a tensor's `external_data` names: `length` bytes at `offset` in the entry `location`;
+  /// without a `length`, all bytes from `offset` on. Throws onnx.external_data.missing, .out_of_range; what `bytes`
+  /// throws. Cost: below 100 ns, no allocation.
   [[nodiscard]] Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                               std::optional<std::uint64_t> length = std::nullopt) const&;
   Bytes resolve(std::string_view location, std::uint64_t offset = 0,
@@ -221,10 +233,12 @@ class Archive {
 /// contents are then undefined. Throws usage.argument if the buffer does not have the entry's size.
 void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer);
 
-/// Calls Archive::copy for an entry of a file. Also throws usage.no_such_entry and what Archive::open throws.
+/// Calls Archive::copy for an entry of the archive at `path`. Also throws usage.no_such_entry and what Archive::open
+/// throws.
 void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink);
 
-/// True if Archive::open accepts the file; false also if it is torn. Throws io.*, archive.busy. Cost: O(directory).
+/// True if Archive::open accepts the file; false also for a broken or torn archive. Throws io.*, archive.busy. Cost:
+/// O(directory).
 [[nodiscard]] bool is_archive(const std::filesystem::path& path);
 
 /// True if two archives have the same size, and the same bytes from the model's header to the end. These bytes include

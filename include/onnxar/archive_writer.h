@@ -1,10 +1,22 @@
 // Writes an ONNX archive: first the weights, of any number and size, then the model. Edits an archive in place.
 //
+//   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create("model.onnxar");
+//   onnxar::KeyMaker keys;
+//   const std::string key = keys.make(tensor_name);  // the location of the tensor's external data
+//   writer.add(key, bytes);
+//   writer.finish(model);  // a serialised ModelProto; the file appears now
+//   onnxar::ArchiveEditor editor = onnxar::ArchiveEditor::open("model.onnxar");
+//   editor.add(onnxar::KeyMaker(editor.archive()).make("new.weight"), bytes);
+//   editor.commit(model);          // names old and new entries
+//   onnxar::undo("model.onnxar");  // goes back to the state before the edit
+//
 // An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
-// opened (archive.busy). Each earlier state is a prefix of it (spec/editing.md). docs/exporter.md has examples. `pack`,
-// ModelWriter and Model::save write whole models. Threads: calls are independent of each other; a lock prevents two
-// edits of one archive at a time. A second call of one writer or editor during the first, from another thread or a
-// source, throws usage.writer_busy, and both fail.
+// opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
+// `pack` (convert.h), ModelWriter (model_stream.h) and Model::save (model/model.h).
+//
+// Threads: calls are independent of each other; a lock prevents two edits of one archive at the same time. A writer or
+// an editor takes one call at a time: a second call during the first, from another thread or from a source, throws
+// usage.writer_busy, and both fail.
 #pragma once
 
 #include <cstddef>
@@ -67,9 +79,10 @@ class EntryWriter {
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
 
   /// Adds an entry of `size` bytes that a producer pushes in pieces: `begin`, any number of calls of `write`, `end`.
-  /// The file has the same bytes as with `add`. `payload_size` (tensor.h) computes the size. A piece may be freed after
-  /// its call; pieces of at least 1 MiB are fastest. Between `begin` and `end` only `write` may be called. Throws what
-  /// `add` throws; io.source_size (more or fewer bytes than `size`); usage.argument (the order).
+  /// The file has the same bytes as with `add`. `payload_size` (tensor.h) computes the size from type and dims. A piece
+  /// may be freed after its call; pieces of at least 1 MiB are the fastest. Between `begin` and `end` only `write` may
+  /// be called. Throws what `add` throws; io.source_size (more or fewer bytes than `size`); usage.argument (another
+  /// order of calls).
   void begin(std::string_view name, std::uint64_t size);
   void write(Bytes bytes);
   void end();
@@ -103,7 +116,7 @@ class ArchiveWriter : public EntryWriter {
   /// Writes the model and the directory, and publishes the file. Throws what `add` throws; archive.model.too_large;
   /// output.exists; with WriterOptions::verify_model also usage.argument (the order of the entries), wire.*,
   /// onnx.model.invalid, onnx.external_data.* (.missing: the location is not an entry; .marker: it names the memory of
-  /// a process) and onnx.tensor.*, naming the tensor. Cost: O(model + entries).
+  /// a process) and onnx.tensor.*, naming the tensor. Cost: O(model + graphs + entries).
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -120,7 +133,8 @@ class ArchiveWriter : public EntryWriter {
 class KeyMaker {
  public:
   KeyMaker();
-  /// Makes keys for an edit: reserves names of entries, model and file. Throws wire.*. Cost: O(entries).
+  /// Makes keys for an edit of this archive: reserves the names of its entries, its model and its file. Throws wire.*.
+  /// Cost: O(entries).
   explicit KeyMaker(const Archive& archive);
   /// Excludes an entry's name, and two parts of it (W12), from the keys that `make` returns. For `extra/a.txt`, also
   /// excludes `extra`, because no entry may have the name of a folder, and `a.txt`: if a graph in `extra` had a tensor
@@ -204,11 +218,11 @@ struct EarlierState {
   std::uint32_t model_crc32 = 0;
 };
 
-/// Cuts off the last edit permanently. The state before must be intact, with a correct CRC-32 of the model. Locks like
-/// ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of `options`, only
-/// `sync` and `dry_run` apply. Throws usage.nothing_to_undo (also after an edit that rewrote the archive); archive.*
-/// (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the state before is damaged); io.*, zip.*.
-/// Cost: O(model + directory).
+/// Cuts off the last edit permanently. The state before it must be intact, and its model's CRC-32 correct. Waits and
+/// locks like ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off. Of
+/// `options`, only `sync` and `dry_run` apply. Throws usage.nothing_to_undo (also after an edit that rewrote the
+/// archive); archive.* (.torn: a later edit was interrupted, `recover` first; .unrecoverable: the state before is
+/// damaged); io.*, zip.*. Cost: O(model + directory).
 EarlierState undo(const std::filesystem::path& path, const OutputOptions& options = {});
 
 /// Cuts off what an interrupted edit left, back to the last intact state: the longest prefix of the file in which

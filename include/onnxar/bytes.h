@@ -3,8 +3,9 @@
 //   const onnxar::ByteSpan owned = onnxar::ByteSpan::own(std::vector<std::byte>(100));
 //   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
 //
-// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host. Threads: the library calls
-// callbacks and sources on the thread of the call, one at a time, and never after the call.
+// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host.
+//
+// Threads: the library calls callbacks and sources on the thread of the call, one at a time, and never after the call.
 #pragma once
 
 #include <bit>
@@ -102,7 +103,8 @@ class ByteSpan {
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// Returns alignment_of the bytes. From `alignof(T)` on, a little-endian host may read through a `const T*`.
+  /// Returns alignment_of the bytes. If it is at least `alignof(T)`, a little-endian host may read through a `const
+  /// T*`.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
   /// Returns the share that keeps borrowed storage alive; null if there is none.
@@ -126,8 +128,9 @@ class ByteSpan {
 /// Receives one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
-/// Reports `done` of `total` bytes of a long call, about every 16 MiB or after a tensor, with growing numbers; the last
-/// call has `done == total`, before any output gets its name. An exception passes through and leaves no output.
+/// Reports `done` of `total` bytes of a long call. Called about every 16 MiB or after a tensor, with growing numbers;
+/// the last call has `done == total`, before any output gets its name. An exception passes through and leaves no
+/// output.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Fills the front of a buffer and returns the number of bytes; 0 ends the stream. The buffer is never longer than the
@@ -198,7 +201,9 @@ struct RangeTarget {
   std::span<std::byte> target;
 };
 
-/// A file that is read in ranges, for example from a server (open_remote, remote.h). It must not change meanwhile.
+/// A file that is read in ranges, for example from a server or an object store. It must not change while it is open.
+/// `Archive::open` reads the end record and the directory first, then only the entries that are used. open_remote
+/// (remote.h) makes one for an address.
 class RandomAccess {
  public:
   RandomAccess() = default;

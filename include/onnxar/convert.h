@@ -2,11 +2,14 @@
 //
 //   onnxar::pack("model.onnx", "model.onnxar");
 //   if (!onnxar::passed(onnxar::check("model.onnxar"))) throw std::runtime_error("damaged");
+//   onnxar::unpack("model.onnxar", "again.onnx");
 //
 // Each verb does what the command of the same name does. A model is an archive, a `.onnx` file with data inside or in
 // files beside it, or text (LoadOptions::text_parser); its content decides. `undo` and `recover` are in
 // archive_writer.h, `link` in link.h, `ls` and `digest` in listing.h, `cat` in archive.h, `freeze` in model/model.h.
-// Only the command and Python have `show`, `dump` and `diff`. Threads: calls are independent of each other.
+// Only the command and Python have `show`, `dump` and `diff`.
+//
+// Threads: calls are independent of each other.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +44,12 @@ struct ConvertReport {
   std::string data_file;                  ///< of onnx_external: the name of the one data file
   std::vector<Finding> remarks;           ///< what could not move, what was left out
   std::uint64_t typed_made_raw = 0;       ///< moved tensors whose typed data, such as `float_data`, became raw data
-  std::uint64_t reencoded = 0;            ///< moved tensors of raw data whose encoding `unpack` does not restore
-  std::uint64_t nested_outside = 0;       ///< of `tensors_outside`, in graphs and attributes of nodes, or in functions
-  /// Bytes that equal other data and are not written again, except those that tensors already share in the input.
+  /// Moved tensors with raw data whose fields had an order or an encoding that `unpack` does not restore.
+  std::uint64_t reencoded = 0;
+  /// Of `tensors_outside`, those in subgraphs, functions and attributes: some runtimes ignore external data there.
+  std::uint64_t nested_outside = 0;
+  /// Bytes of data that equals other data and is not written again. Data that tensors already share in the input is not
+  /// counted.
   std::uint64_t shared_bytes = 0;
 };
 
@@ -57,8 +63,8 @@ struct ConvertReport {
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: copied entries are compared with their CRC-32, and the call throws io.changed if a file changes meanwhile.
-/// Cost: O(bytes). Memory: twice the model without large payloads, 1 KiB per tensor, and entries of edits that tensors
-/// use in part.
+/// Cost: O(bytes). Memory: twice the model without its large payloads, about 1 KiB per tensor, and each entry that an
+/// edit appended and that tensors use only in part.
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
 /// are not copied: both files share the blocks until one of them changes, which does not affect the other.
@@ -78,8 +84,9 @@ struct ConvertReport {
 ///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (invalid options; in a folder, a symbolic link that leaves it or leads to a folder, or a Git LFS
-/// pointer; a location in a graph of `save.add` that is both an entry and a different file beside the graph). A dry run
-/// throws what a run would throw, except for reading data and writing; a run checks names and graphs before it writes.
+/// pointer; a location in a graph of `save.add` that is both an entry and a file beside the graph, with different
+/// bytes). A dry run throws what a run would throw, except errors of reading data and of writing; a run checks names
+/// and graphs before it writes.
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs an archive in memory, or a `.onnx` whose external data is in `load.external_data_dir`; not a foreign zip.
@@ -175,7 +182,8 @@ struct ExtractedTensor {
   std::filesystem::path path;  ///< of the file; empty: the pattern skipped the tensor, which holds strings
   std::uint64_t file_bytes = 0;
   std::string descr;  ///< the type in the `.npy`, as NumPy writes it: `<f4`
-  /// True if NumPy lacks the tensor's type. Elements are then its bits as integers of one or two bytes.
+  /// True if NumPy lacks the tensor's type. The elements are then its bits, as integers of one or two bytes, even if
+  /// they have fewer than 8 bits.
   bool as_integers = false;
 };
 
@@ -223,7 +231,9 @@ struct ReplaceReport {
   std::uint64_t file_bytes = 0;   ///< of the archive
   std::uint64_t file_bytes_before = 0;
   std::uint64_t shared_bytes = 0;  ///< size of the data that entries of the archive already had
-  bool discards_states = false;    ///< no entry stays in place, so `undo` cannot go back (ArchiveEditor)
+  /// True if no entry stays in place. The file is then rewritten without its earlier states, which `undo` cannot
+  /// restore.
+  bool discards_states = false;
   std::vector<Finding> remarks;
 };
 

@@ -1,8 +1,15 @@
 // Errors and findings: what is wrong, where, and what to do.
 //
+//   try {
+//     onnxar::Archive::open("model.onnxar");
+//   } catch (const onnxar::Error& error) {
+//     std::cerr << error.what() << '\n';  // path, entry, offset, message, advice
+//     if (error.code() == onnxar::Code::archive_busy) std::cerr << "try again\n";
+//   }
+//
 // The library never prints and never ends the process. Ids of codes (error_codes.inc) and hints (error_hints.inc) are
 // stable. In all headers, `io.* (.changed: why)` means any code that begins with `io.`; io.changed in the case `why`.
-// Example: docs/quickstart.md. Threads: all functions may be called concurrently.
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +47,8 @@ enum class Kind : std::uint8_t {
 
 enum class Severity : std::uint8_t { error, warning, note };
 
-// Return stable ids, such as "zip.entry.overlap"; for other numbers "unknown", usage, "" and "error".
+// Return stable ids: "zip.entry.overlap", "output.overwrite", "warning". For a number outside its enumeration they
+// return "unknown", usage, "" and "error".
 [[nodiscard]] std::string_view id(Code code) noexcept;
 [[nodiscard]] Kind kind(Code code) noexcept;
 [[nodiscard]] std::string_view id(Hint hint) noexcept;

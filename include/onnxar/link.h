@@ -1,16 +1,19 @@
 // Makes archives usable for runtimes that do not read archives.
 //
 //   onnxar::link("model.onnxar", "linked.onnx");  // a few kilobytes; runtimes map the weights from the archive
+//   const onnxar::RuntimeModel model = onnxar::make_runtime_model(archive);  // or: initializers by name
 //
 // A stored entry is valid ONNX external data. A *link* is a copy of the archive's model in which every location is the
 // archive's file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for
 // sessions that are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
 //
 // An edit keeps links valid. Rewriting the archive breaks them, and a runtime would read wrong weights without
-// noticing. So a link records the archive's state (spec/links.md), and this library refuses it for another state.
+// noticing. So a link records the state of the archive (spec/links.md), and this library refuses the link if the state
+// differs.
 //
-// A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h). Threads:
-// calls are independent of each other. Several threads may read one RuntimeModel.
+// A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
+//
+// Threads: calls are independent of each other. Several threads may read one RuntimeModel.
 #pragma once
 
 #include <cstddef>
@@ -84,8 +87,9 @@ struct LinkReport {
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
 
-/// Writes a link for the model and each further graph beside the archive, named as the graph, an unnamed model by the
-/// archive's stem. All are complete before the first appears. Ignores `options.graph`. Throws what `link` throws.
+/// Writes a link for the model and one for each additional graph into the folder of the archive. A link has the name of
+/// its graph; a model without a name uses the archive's stem. All are complete before the first appears. Ignores
+/// `options.graph`. Throws what `link` throws.
 std::vector<LinkReport> link_graphs(const std::filesystem::path& archive, const LinkOptions& options = {});
 
 /// Says where `link_folder` puts the archive.
@@ -103,7 +107,8 @@ struct FolderLinkReport {
   std::uint64_t side_files = 0;
   std::uint64_t copies = 0;    ///< of the archive
   bool shares_blocks = false;  ///< the copies take no extra disk space
-  /// Link files beside the archive, to which symbolic links in the folder lead. All others are in it.
+  /// The link files to which symbolic links in the folder lead. They are beside the archive; all other files are in the
+  /// folder.
   std::vector<std::filesystem::path> beside;
   std::vector<Finding> remarks;  ///< about the manifest of a package
 };
@@ -159,9 +164,10 @@ struct RuntimeModel {
 };
 
 /// Makes a runtime model; the archive may be destroyed afterwards. Throws what `pack` throws for tensors; zip.data.crc
-/// (of the copied bytes); onnx.model.too_large (2 GiB); onnx.model.expansion (of shared data: over default_expansion
-/// times the archive); onnx.graph.duplicate (a runtime cannot take two tensors of one name). Cost: O(model + inline
-/// data), and local headers of linked entries; with range reading, all their bytes.
+/// (of the copied bytes); onnx.model.too_large (2 GiB, because of inline data); onnx.model.expansion (shared data would
+/// make the model over 8 times as large as the archive); onnx.graph.duplicate (a runtime cannot take two tensors of one
+/// name). Cost: O(model + inline data), and local headers of linked entries; with range reading, all bytes of these
+/// entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
 }  // namespace ONNXAR_API onnxar

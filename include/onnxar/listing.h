@@ -1,8 +1,9 @@
 // Describes the content of an archive: entries, what each is for, the model's metadata, and the digest of all.
-// Threads: all functions may be called concurrently.
 //
 //   for (const onnxar::ListedEntry& entry : onnxar::ls(archive).entries) use(entry.name, entry.size);
 //   std::cout << onnxar::digest(archive).hex << '\n';  // the same for every order and alignment of the entries
+//
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ struct ListedEntry {
   std::uint64_t padding = 0;        ///< bytes of the padding record
   std::vector<TensorInfo> tensors;  ///< tensors with data in this entry: of the model, or else of graphs[0]
   EntryKind kind = EntryKind::weight;
-  /// The graphs whose readable tensors have data in this entry, by their entries' names, the model first.
+  /// The graphs that have tensors with data in this entry, by their entries' names, the model first. Of a damaged
+  /// graph, only the readable part counts.
   std::vector<std::string> graphs = {};
 };
 
@@ -53,9 +55,11 @@ struct Listing {
   std::string model_name = {};       ///< the model's own name as a graph; empty if it has none
 };
 
-/// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model + local headers).
+/// Lists the content of an archive. Throws io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every
+/// local header.
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// With range reading, offsets are computed, and `padding` is all between name and data: reads no local header.
+/// With range reading, reads no local header: offsets are computed, and `padding` is everything between the name and
+/// the data.
 [[nodiscard]] Listing ls(const Archive& archive);
 
 /// Returns the entries that tensors of additional graphs name, even if the model names them too, in the order of the

@@ -1,5 +1,10 @@
 // Streams the weights of a model one by one, for programs that have messages of their own protobuf library.
-// docs/exporter.md has an example; the verbs of convert.h take whole files. Threads: calls are independent.
+//
+//   onnxar::ModelWriter writer;
+//   const std::string location = writer.add(std::make_shared<MySource>());  // a ByteSource
+//   writer.save(model, "streamed.onnxar");  // a serialised ModelProto with external data at that location
+//
+// The verbs of convert.h do the same for whole files. Threads: calls are independent of each other.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +30,8 @@ struct FieldStep {
   std::optional<std::uint64_t> index;
 };
 
-/// Returns the steps from the ModelProto to each of `tensors` (tensors.h). Throws wire.*, onnx.*. Cost: O(model).
+/// Returns the steps from the ModelProto of an archive to each tensor, in the order of `tensors` (tensors.h). Throws
+/// wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<std::vector<FieldStep>> steps_of_tensors(const Archive& archive);
 
 /// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
@@ -59,9 +65,10 @@ class ModelReader {
   detail::Owned<Parts> parts_;
 };
 
-/// Returns serialised fields that make `size` bytes at `location`, an entry or a result of ModelWriter::add, the data
-/// of a TensorProto. Append them to a serialised TensorProto without data. The pairs are `location`, `offset`,
-/// `length`, in this order, since some readers rely on it. See also link_tensor.
+/// Returns serialised fields that make all `size` bytes at `location` the data of a TensorProto; `location` is an entry
+/// or a result of ModelWriter::add. Append the fields to a serialised TensorProto without data. The pairs are
+/// `location`, `offset`, `length`, in this order, since some readers rely on it. For messages in memory see
+/// link_tensor.
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Saves a model whose weights are sources, which may produce their bytes when they are read. As for `pack`, the
@@ -70,13 +77,14 @@ class ModelReader {
 class ModelWriter {
  public:
   ModelWriter();
-  /// Returns the location for `weight` in this model's `external_data`, valid as long as the writer. Calls only `size`,
-  /// once. Throws usage.argument (a null pointer, or more than 2^60 bytes); exceptions of `size`.
+  /// Returns the location for `weight` in this model's `external_data`, valid as long as the writer. Calls its `size`
+  /// once, and reads nothing yet. Throws usage.argument (a null pointer, or more than 2^60 bytes); exceptions of
+  /// `size`.
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
-  /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), in the order of the model.
-  /// Other external data is in `load.external_data_dir`. May be called again after success. Throws what `pack` and
-  /// `unpack` throw; onnx.external_data.marker (a location of another writer), io.source_size; what sources throw.
-  /// Cost: O(bytes).
+  /// Writes the model. Each weight that a tensor names is read once (with a checksum twice), one after another in the
+  /// order of the model. Other external data is in `load.external_data_dir`. May be called again after it succeeded.
+  /// Throws what `pack` and `unpack` throw; onnx.external_data.marker (a location of another writer), io.source_size;
+  /// exceptions of a source. Cost: O(bytes).
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {}) const;
   /// Works like onnxar::replace, also with weights of this writer. A weight with the size of an entry is read once

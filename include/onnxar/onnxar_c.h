@@ -1,7 +1,13 @@
 /* ONNX archives from C, and from every language that can call C: reading, writing, and the command line's verbs.
  *
- * C99 only; library libonnxar_c (CMake: onnxar::c, pkg-config: onnxar-c). Example: examples/write_and_read.c. A comment
- * that names a function of C++ refers to its description with codes and cost. Rules for all functions:
+ *   onnxar_archive* archive = NULL;
+ *   onnxar_error* error = NULL;
+ *   if (onnxar_open_path(ONNXAR_C_ABI, "model.onnxar", NULL, &archive, &error) != ONNXAR_OK) {
+ *     fprintf(stderr, "%s\n", onnxar_error_line(error));
+ *     onnxar_error_free(error);
+ *   }
+ *
+ * C99 only; library libonnxar_c (CMake: onnxar::c, pkg-config: onnxar-c). These rules hold for every function:
  *
  * Status    A function that can fail returns a status, and writes its results only if that is ONNXAR_OK. If `error` is
  *           not NULL, it is set to NULL or to a description of the failure, which the caller frees. ONNXAR_USAGE: a
@@ -17,8 +23,9 @@
  *           Callbacks run on the call's thread, except `release`. None may throw. Do not end a thread during a call.
  * ABI       A library refuses callers with another ONNXAR_C_ABI. Within one, functions may be added, and structs that
  *           begin with `struct_size` may get members at their end, where 0 keeps the older behaviour (docs/abi.md).
- * The file  of an open archive may change as archive.h says (Archive): access to bytes that were cut off raises
- *           SIGBUS. Offsets count from the archive's first byte.
+ * The file  If it is replaced by renaming, removed, or edited by this library, an open archive does not change. If it
+ *           is shortened (as by `onnxar undo`), access to the bytes that were cut off raises SIGBUS. With `copy_in` an
+ *           archive does not depend on its file. Offsets count from the archive's first byte.
  */
 #ifndef ONNXAR_ONNXAR_C_H_
 #define ONNXAR_ONNXAR_C_H_
@@ -110,17 +117,19 @@ uint32_t onnxar_c_abi(void);
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-/* Opens a file (Archive::open). ONNXAR_USAGE: options of a later version. Code archive.busy: try again. */
+/* Opens and maps a file. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file cannot be
+ * read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
 onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
                                onnxar_archive** archive, onnxar_error** error);
 
-/* Opens a part of an open file (DescriptorRange), which may be closed afterwards. `length` may be ONNXAR_TO_END. */
+/* Opens a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller keeps the
+ * descriptor, and may close it after the call. */
 onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
 
 /* Opens memory, which should begin on a page. `release(context)` is called once, on any thread, when the archive is
- * closed and the last owner released, but not if opening fails. If `release` is NULL, the caller keeps the bytes. */
+ * closed and all its owners and lists of tensors are freed, not if opening fails. If it is NULL, you keep the bytes. */
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
@@ -128,7 +137,8 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
 /* Sets `is_archive` to 1 if onnxar_open_path accepts the file, else to 0. ONNXAR_IO: as above. */
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
 
-/* Closes an archive, which must not be used after this. Its views stay valid while an owner exists. */
+/* Closes an archive, which must not be used after this. Its views stay valid while an owner or a list of tensors
+ * exists. */
 void onnxar_close(onnxar_archive* archive);
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
@@ -150,14 +160,16 @@ onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxa
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
                                onnxar_error** error);
 
-/* Copies an entry of exactly `size` bytes, and compares the CRC-32 of the copy (read_entry). Code zip.data.crc. */
+/* Copies an entry and compares the CRC-32 of the copy. ONNXAR_USAGE: `size` is not the entry's. Code zip.data.crc: the
+ * bytes are damaged. After an error the content of `buffer` is undefined. */
 onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
                                 onnxar_error** error);
 
 /* Gets the serialised ModelProto. */
 onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
 
-/* Gets the bytes that external_data names (Archive::resolve). Without offset or length: 0, ONNXAR_TO_END. */
+/* Gets the bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0
+ * without one) of the entry `location`. ONNXAR_FORMAT: the entry does not exist, or the range extends beyond it. */
 onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
                              uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
 
@@ -167,7 +179,8 @@ onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int
 /* Reads all bytes of the entry and compares their CRC-32. Code zip.data.crc: the bytes are damaged. */
 onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
 
-/* Gets a share in the archive's memory (see Views). Without `release` in onnxar_open_memory it keeps nothing alive. */
+/* Gets a new share in the memory of the archive: its views stay valid until all shares are released, even after
+ * onnxar_close. Without `release` in onnxar_open_memory it keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
@@ -179,7 +192,8 @@ void onnxar_owner_release(onnxar_owner* owner);
 onnxar_status onnxar_next_graph(const onnxar_archive* archive, uint64_t from, onnxar_entry* entry,
                                 onnxar_error** error);
 
-/* Opens a view whose model is the named graph (Archive::graph). It is closed separately. Code usage.no_such_entry. */
+/* Opens a view of the archive whose model is the named graph. `name` may lack ".onnx", and may be the model's own. Both
+ * share the memory, and are closed separately. Code usage.no_such_entry. */
 onnxar_status onnxar_open_graph(const onnxar_archive* archive, const char* name, size_t name_length,
                                 onnxar_archive** graph, onnxar_error** error);
 
@@ -196,7 +210,8 @@ typedef struct onnxar_tensor {
   int32_t reserved;  /* 0 */
 } onnxar_tensor;
 
-/* Lists the tensors of the model (TensorIndex); reads no weight. The list keeps views of the archive valid. */
+/* Lists all tensors of the model, at every site, in the order of the model. It shares the archive's memory (see Views).
+ * Cost: O(model); reads no weight. ONNXAR_FORMAT: the model is damaged or ambiguous. */
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
 void onnxar_tensors_free(onnxar_tensors* tensors);
 uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
@@ -205,21 +220,25 @@ uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
 onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
                                 onnxar_error** error);
 
-/* Gets the raw bytes (tensor_data). ONNXAR_FORMAT: a wrong link or length; code onnx.tensor.strings. */
+/* Gets the raw bytes, from an entry or the model; typed values are decoded, and elements below 8 bits packed.
+ * ONNXAR_FORMAT: a link without a target, or data whose length does not fit type and dims; code onnx.tensor.strings. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
 
-/* Gets the entry with the tensor's data (tensor_entry); of data in the model, the entry of the model or graph. */
+/* Gets the entry that holds the tensor's data, perhaps among other data. If the data is in the model, that is the entry
+ * of the model (or of the graph, in a view by onnxar_open_graph). Reads no data. ONNXAR_FORMAT: as above. */
 onnxar_status onnxar_get_tensor_entry(const onnxar_tensors* tensors, uint64_t index, onnxar_entry* entry,
                                       onnxar_error** error);
 
-/* Finds a tensor by name (TensorIndex::find). Failures, at O(tensors): usage.no_such_tensor, .ambiguous_tensor. */
+/* Finds a tensor by name; of several, the initializer of the main graph. Code usage.no_such_tensor, with similar names
+ * in the message, or usage.ambiguous_tensor, with the sites of several. Cost: O(1); O(tensors) for a failure. */
 onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 
 /* --- digest ------------------------------------------------------------------------------------------------------- */
 
-/* Computes the digest of an archive (`digest`, listing.h) with `threads` threads; 0: one for each core. */
+/* Computes one SHA-256 for the names and bytes of all entries except the side file onnxar.sig (spec/digest.md), with
+ * `threads` threads (0: one for each core). Code zip.data.crc: the bytes are damaged; io.changed: try again. */
 onnxar_status onnxar_get_digest(const onnxar_archive* archive, uint64_t threads, onnxar_digest** digest,
                                 onnxar_error** error);
 
@@ -250,8 +269,9 @@ onnxar_status onnxar_open_stored(uint32_t abi, const char* file, const char* arc
                                  const char* runtime, const char* settings, onnxar_stored** stored,
                                  onnxar_session_source* source, onnxar_error** error);
 
-/* Call it after each session that was made from `source`. Code io.changed: do not use the session. If it wrote the
- * model, this call stores that and sets `source` to it: make a new one. After other errors you may keep the first. */
+/* Call it each time ONNX Runtime has made a session from `source`. Code io.changed: the archive or `file` was replaced
+ * in the meantime; do not use the session. If the session wrote the model, this call stores it and sets `source` to
+ * the stored model: make the session again from that. After other errors you may keep the session that wrote it. */
 onnxar_status onnxar_keep_stored(onnxar_stored* stored, onnxar_session_source* source, onnxar_error** error);
 
 /* Frees the views of `source`, which sessions do not need. */
@@ -273,30 +293,36 @@ typedef struct onnxar_writer_options {
  * call that reads fails with ONNXAR_USAGE, code c.callback. */
 typedef size_t (*onnxar_read_callback)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
-/* Begins an archive (ArchiveWriter). After a failure, except for a NULL argument, all later calls fail. */
+/* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure
+ * (except for a NULL argument) all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
 
-/* Begins an edit of an archive (ArchiveEditor). onnxar_finish adds a model that names old and new entries, and
- * completes it; a writer that fails or is freed earlier leaves the archive unchanged. `before`, unless NULL, is set to
- * the archive before the edit; close it, on Windows before the writer is freed. Code archive.busy: another edit is in
- * progress. `options` sets neither alignment nor overwrite. */
+/* Begins an edit of an archive, which only appends: old weights are neither read nor moved. The functions below add
+ * entries and graphs. onnxar_finish adds a model that names old and new entries, and completes the edit (onnxar_undo
+ * takes it back). A writer that fails or is freed earlier leaves the archive unchanged. `before`, unless NULL, is set
+ * to the archive before the edit; close it and free its lists, on Windows before the writer is freed. Code
+ * archive.busy: another edit is in progress; while bytes are appended, opening also fails with it. `options` must not
+ * set alignment and overwrite. */
 onnxar_status onnxar_edit(uint32_t abi, const char* path, const onnxar_writer_options* options, onnxar_writer** writer,
                           onnxar_archive** before, onnxar_error** error);
 
-/* Removes an entry that no weight follows (ArchiveEditor::remove). Call it before all calls that write. */
+/* Removes a side file, a graph, or an entry that no tensor names. No weight may follow it. To replace it, then add it.
+ * Call it before all calls that write. Code usage.no_such_entry; usage.argument: it cannot be removed in place. */
 onnxar_status onnxar_remove(onnxar_writer* writer, const char* name, size_t name_length, onnxar_error** error);
 
 /* Reserves disk space for a file of `bytes` bytes, so that a full disk is an error at once. */
 onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
 
-/* Adds an entry from memory, or `size` bytes of a stream (EntryWriter, which also says in what order). */
+/* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. Add
+ * weights before side files, and these before graphs. Otherwise: code usage.argument, here or in onnxar_finish. */
 onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
                          onnxar_error** error);
 onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                                 onnxar_read_callback read, void* context, onnxar_error** error);
 
-/* Adds an entry of `size` bytes in pieces, with any number of calls of onnxar_write (EntryWriter::begin). */
+/* Adds an entry of `size` bytes in pieces, with any number of calls of onnxar_write. The file is the same as with
+ * onnxar_add. Code usage.argument: another call before onnxar_end; io.source_size: more or fewer bytes. */
 onnxar_status onnxar_begin(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
                            onnxar_error** error);
 onnxar_status onnxar_write(onnxar_writer* writer, const void* data, size_t size, onnxar_error** error);
@@ -331,7 +357,8 @@ typedef struct onnxar_added_file {
   const char* path;
 } onnxar_added_file;
 
-/* Options of verbs. A verb refuses members whose comment does not name it, unless they are 0. Flags: 0 or not 0. */
+/* Options of verbs. Each comment names the verbs that take the member; all others refuse it unless it is 0:
+ * ONNXAR_USAGE. Flags are 0 or not 0. */
 typedef struct onnxar_options {
   size_t struct_size;      /* sizeof(onnxar_options) */
   int32_t overwrite;       /* pack unpack repack recover link extract: replace outputs, or discard damaged edits */
@@ -369,7 +396,8 @@ onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, 
 onnxar_status onnxar_pack_memory(uint32_t abi, const void* model, size_t size, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 
-/* Packs several models (`pack`). `name` is the name of the graph; NULL: that of the file. */
+/* Packs several models: the first becomes the model, each other one a graph, and equal tensors share an entry. `name`
+ * is the name of the graph; NULL: that of the file. */
 onnxar_status onnxar_pack_models(uint32_t abi, const onnxar_added_file* models, size_t count, const char* archive,
                                  const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
@@ -381,7 +409,8 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
 onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error);
 
-/* Without `model` (NULL) set `add` or `remove`, and not graph, append_external, threshold and external_data_dir. */
+/* `model` may be NULL: then `add` or `remove` must be set, and graph, append_external, threshold and external_data_dir
+ * must not. */
 onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                              onnxar_report** report, onnxar_error** error);
 

@@ -1,4 +1,7 @@
-// Makes ONNX Runtime sessions from archives, for programs that use its C++ API. Example: docs/onnxruntime.md.
+// Makes ONNX Runtime sessions from archives, for programs that use its C++ API. The library itself does not need it.
+//
+//   Ort::Env env;
+//   Ort::Session session = onnxar::ort::session_from_archive(env, "model.onnxar", Ort::SessionOptions());
 //
 // | function             | the archive is               | the weights are                 |
 // |----------------------|------------------------------|---------------------------------|
@@ -13,7 +16,8 @@
 //
 // A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped. All
 // throw onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced during the call), and
-// Ort::Exception for models that ONNX Runtime refuses. Threads: calls are independent; options are only read.
+// Ort::Exception for models that ONNX Runtime refuses. Threads: calls are independent of each other; session options
+// are only read.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>
@@ -54,7 +58,9 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
 
 struct SessionCache {
   std::filesystem::path file;  ///< of the stored model
-  std::string settings = {};   ///< as in StoredModel::Key
+  /// Describes all session options that are not defaults (except those of threads and logging) and the versions of
+  /// custom operator libraries: ONNX Runtime does not expose them. Each description gets its own stored model.
+  std::string settings = {};
   std::string graph = {};      ///< as in LinkOptions
   std::string* why = nullptr;  ///< gets the reason why the session does not use the cache; "" if it does
 };

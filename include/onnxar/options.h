@@ -46,7 +46,8 @@ struct LoadOptions {
   /// The folder for unnamed temporary files. They hold compressed entries of such zips, and entries that an edit
   /// appended and that tensors use only in part. Empty: the output's folder, or else the system's temporary folder.
   std::filesystem::path temporary_dir = {};
-  /// `text_parser()` of model/model.h, whose functions do not need it. Empty: text throws usage.no_text_parser.
+  /// Parses models in text form: set it to `text_parser()` of model/model.h (the functions there need no setting). If
+  /// empty, text throws usage.no_text_parser.
   TextParser text_parser = {};
   bool verify_data = true;  ///< compare the CRC-32 of entries, and checksums of links, whenever bytes are copied
   /// The graph of an archive that is used as the model, named as for Archive::graph; other graphs are then ignored.
@@ -110,7 +111,8 @@ struct SaveOptions {
   std::vector<RenamedEntry> rename = {};
   std::vector<GraphVariant> variants = {};  ///< for the manifest, in this order: of equal matches the first is used
   std::vector<std::string> exclude = {};  ///< patterns (`*`, `?`, `[a-z]`) of paths in a folder that `pack` leaves out
-  /// Of several models, the path of the one that becomes the model, with or without `/model.onnx` or `.onnx`.
+  /// Of several models, the one that becomes the archive's model: its path in the folder, with or without `/model.onnx`
+  /// or `.onnx`.
   std::string first = {};
   OutputOptions output = {};  ///< `threads` applies to Format::archive
   ProgressCallback progress = {};

@@ -49,7 +49,8 @@ struct RemoteOptions {
   std::filesystem::path certificates = {};  ///< trusted certificates, in PEM; empty: those of the system
   /// Names and passwords of hosts; empty: ~/.netrc. Sent only to the host of the address, not after a redirect.
   std::filesystem::path netrc = {};
-  /// Sent as `Authorization: Bearer` to the address's host only, instead of `netrc`; not if it has a user name.
+  /// Sent as `Authorization: Bearer`, only to the host of the address, in place of what `netrc` has for it; not if the
+  /// address has a user name.
   std::string token = {};
   S3Options s3 = {};
 };

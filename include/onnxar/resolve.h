@@ -1,7 +1,12 @@
 // Resolves tensors of your own protobuf to their bytes in an archive, and links them to entries.
 //
 // Needs no protobuf: the templates use the members that protoc gives every class for onnx.proto, in any package, full
-// or lite, proto2 or proto3 (docs/runtime.md has an example). Threads: all functions may be called concurrently.
+// or lite, proto2 or proto3:
+//
+//   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
+//   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
+//
+// Threads: all functions may be called concurrently.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +24,8 @@
 
 namespace ONNXAR_API onnxar {
 
-/// Views of a tensor's message: `tensor_message` makes one from a generated class; others may fill it in.
+/// The description of a tensor's data, as views of the message. `tensor_message` makes one from a generated class;
+/// programs without protobuf may fill it in.
 struct TensorMessage {
   std::string_view name;
   DataType type = DataType::undefined;

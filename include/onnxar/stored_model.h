@@ -1,5 +1,14 @@
 // Keeps models as ONNX Runtime optimised them, so that later sessions start sooner.
-// session_from_cache (onnxruntime.h) shows the order of the calls. Threads: calls are independent of each other.
+//
+//   auto stored = onnxar::StoredModel::open("stored.onnxar", {.archive = "model.onnxar", .runtime = "1.32.0"});
+//   if (!stored.is_stored()) {
+//     use(stored.link(), stored.prepare());  // make a session that saves its optimised model there
+//     stored.store();
+//   }
+//   use(stored.link());  // make a session without optimisations
+//   stored.verify();
+//
+// onnxruntime.h has the calls of ONNX Runtime. Threads: calls are independent of each other.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +29,25 @@ namespace ONNXAR_API onnxar {
 /// user or root, and no other user may be able to write to them. docs/onnxruntime.md ("Whom the cache trusts") has all
 /// rules: owners and permissions, when a stored model is used, and what is remembered.
 ///
-/// Beside FILE are FILE.digest and FILE.seen (what is remembered), FILE.lock, FILE.refused (why it cannot be stored),
-/// from `prepare` to `store` the folder FILE.part. Any number of processes may share these. Move-only, for one thread.
+/// Beside FILE there are FILE.digest and FILE.seen (what is remembered), FILE.lock, FILE.refused (why the model cannot
+/// be stored), and while the model is stored the folder FILE.part. Any number of processes may use one file or folder.
+/// Move-only, for one thread.
 class StoredModel {
  public:
   /// Identifies what the stored model was built from.
   struct Key {
     std::filesystem::path archive;
-    std::string graph = {};    ///< as in LinkOptions
-    std::string runtime = {};  ///< version and build of ONNX Runtime
-    /// Describes, in any form, all session options that are not defaults (except those of threads and logging) and the
-    /// versions of custom operator libraries: ONNX Runtime does not expose them.
-    std::string settings = {};
+    std::string graph = {};     ///< as in LinkOptions
+    std::string runtime = {};   ///< version and build of ONNX Runtime
+    std::string settings = {};  ///< describes the session's settings in any form; ONNX Runtime does not expose them
   };
 
   /// Opens the stored model if there is one; a file that is damaged or has another key is not used. Throws, for the
   /// archive, what Archive::open, Archive::graph, `digest` and `make_link` throw. Cost: reads archive and file
   /// completely, unless the result is remembered.
   static StoredModel open(const std::filesystem::path& file, const Key& key);
-  /// Opens a stored model in a folder of many, which it creates: `SHA-256.onnxar`, named after all on which it depends.
+  /// Opens a stored model in a folder that may hold many, and creates the folder. The file is `SHA-256.onnxar`, named
+  /// after everything on which it depends.
   static StoredModel open_in(const std::filesystem::path& folder, const Key& key);
   [[nodiscard]] bool is_stored() const noexcept;
   /// Returns a link to the stored model (LinkForm::prepacked), or else to the archive (LinkForm::unmarked).
@@ -50,11 +59,12 @@ class StoredModel {
   /// something else is at `FILE.part`); usage.* (it is stored already, or was refused; make_link refuses the name).
   std::filesystem::path prepare();
   /// Stores what was written; call it once. `link` then changes. Removes the folder, even after an error. Throws io.*
-  /// (.changed: the archive); usage.argument (no `prepare`; other inputs or outputs: it is refused); wire.*, onnx.*.
-  /// Cost: O(bytes).
+  /// (.changed: the archive changed); usage.argument (no `prepare`; the written model has other inputs or outputs, and
+  /// is refused); wire.*, onnx.*. Cost: O(bytes).
   void store();
-  /// Remembers that this model cannot be stored, or that its sessions fail: `prepare` then throws usage.argument with
-  /// the reason. Removes what was stored. Does nothing if it cannot write, or if a file was replaced meanwhile.
+  /// Remembers that this model cannot be stored, or that sessions of the stored model fail: `prepare` then throws
+  /// usage.argument with the reason. Removes what was stored. Does nothing if it cannot write, or if archive or file
+  /// were replaced in the meantime.
   void refuse(std::string_view why);
   /// Throws io.changed if the file of `link` changed since `open` or `store`. Call it after a session was made from it.
   void verify() const;
@@ -90,7 +100,8 @@ struct ClearedFolder {
   std::uint64_t busy = 0;     ///< not removed, since another process is storing them
 };
 
-/// Removes all stored models of a folder with their files, and no others. Does not disturb sessions. Throws io.*.
+/// Removes all stored models of a folder and this library's files beside them, and no others. Does not disturb
+/// sessions. Throws io.*.
 ClearedFolder clear_stored(const std::filesystem::path& folder);
 
 }  // namespace ONNXAR_API onnxar

@@ -1,4 +1,8 @@
-// Finds the tensors of an archive's model and their bytes, without protobuf. Example: docs/quickstart.md.
+// Finds the tensors of an archive's model and their bytes, without protobuf.
+//
+//   const onnxar::Archive archive = onnxar::Archive::open("model.onnxar");
+//   const onnxar::TensorIndex tensors(archive);  // reads the model once: keep it
+//   if (const auto* weight = tensors.find("encoder.weight")) use(weight->dims, onnxar::tensor_data(archive, *weight));
 //
 // Threads: all functions and const members may be called concurrently. These calls return a tensor's bytes:
 //
@@ -40,13 +44,15 @@ struct StoredTensor : TensorInfo {
 /// - data in the model at a multiple of 64: a view;
 /// - data elsewhere in the model, and typed fields, which are decoded: a copy at a multiple of 64.
 ///
-/// The archive keeps copies up to the model's size, so later calls return the same bytes; then each call copies. Throws
-/// usage.foreign_entry (of another model); onnx.external*, onnx.tensor.* (.strings: no raw bytes; .not_converted: too
-/// many typed values, or out of range); what Archive::locate throws. Cost: O(fields + copies).
+/// The archive keeps copies up to the size of the model, so later calls return the same bytes; beyond that, each call
+/// copies. Throws usage.foreign_entry (not of this archive's model); onnx.external*, onnx.tensor.* (.strings: they have
+/// no raw bytes; .not_converted: too many typed values, or out of range); what Archive::locate throws. Cost: O(fields
+/// of the tensor), and O(bytes) for a copy.
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
-/// Returns the entry with the data of a tensor of this archive; nullopt if the data is in the model. Reads no data.
-/// Throws what `tensor_data` throws. Cost: O(fields of the tensor).
+/// Returns the entry with the data of a tensor that `tensors` returned for this archive; nullopt if the data is in the
+/// model. Reads no data. The name is valid as long as the archive. Throws what `tensor_data` throws. Cost: O(fields of
+/// the tensor).
 [[nodiscard]] std::optional<ArchiveEntry> tensor_entry(const Archive& archive, const StoredTensor& tensor);
 std::optional<ArchiveEntry> tensor_entry(const Archive&& archive, const StoredTensor& tensor) = delete;
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/graphs.h"
 #include "archive/edit_plan.h"
 #include "archive/entry_source.h"
 #include "archive/entry_uses.h"
 #include "archive/entry_writer.h"
+#include "archive/graphs.h"
 #include "archive/keys.h"
 #include "archive/model_proof.h"
 #include "archive/opening.h"

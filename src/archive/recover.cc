@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "archive/graphs.h"
 #include "archive/container_check.h"
 #include "archive/file_kind.h"
+#include "archive/graphs.h"
 #include "archive/opening.h"
 #include "base/checked.h"
 #include "base/crc32.h"

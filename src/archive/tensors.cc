@@ -54,8 +54,8 @@ ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
     return aligned(archive, tensor, cut_to_size(tensor.raw_data->of(archive.model()), tensor));
   }
   if (tensor.expected_size() == 0) return {};
-  if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
-  // Varints and floats in unpacked fields are not contiguous raw bytes, so they are decoded into memory of the archive.
+  if (const auto raw = onnx::raw_run_of(archive.model(), tensor)) return aligned(archive, tensor, *raw);
+  // Varints, and several floats in unpacked fields, are not contiguous raw bytes, so the archive keeps them decoded.
   const auto source = onnx::typed_data_source(archive.model(), tensor);
   if (source) return aligned_copy(archive, tensor, *source);
   onnx::refuse_conversion(tensor);

@@ -59,10 +59,10 @@ std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
 }
 
 /// Makes the folder in `parent`, which `here` is a handle of. Returns false if the name already exists.
-bool make_at(os::Handle here, const Folder& parent, const std::string& name, os::Users users = os::Users::all) {
-  const std::error_code failed = os::make_folder(here, os::path_of(name), users);
+bool make_at(os::Handle here, const Folder& parent, const fs::path& name, os::Users users = os::Users::all) {
+  const std::error_code failed = os::make_folder(here, name, users);
   if (failed && os::reason_of(failed) != os::Reason::exists) {
-    throw system_error(failed, "cannot make the folder", parent.path() / os::path_of(name));
+    throw system_error(failed, "cannot make the folder", parent.path() / name);
   }
   return !failed;
 }
@@ -77,13 +77,13 @@ std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   return folder;
 }
 
-bool Folder::make(const Folder& parent, const std::string& name, os::Users users) {
+bool Folder::make(const Folder& parent, const fs::path& name, os::Users users) {
   return make_at(parent.handle(), parent, name, users);
 }
 
 std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                               os::File& here) {
-  if (!make_at(here, *parent, name)) return nullptr;
+  if (!make_at(here, *parent, os::path_of(name))) return nullptr;
   std::shared_ptr<Folder> folder(new Folder(std::move(parent), os::path_of(name)));
   try {
     std::error_code failed;

@@ -44,7 +44,7 @@ class Folder {
 
   /// Makes the folder `name` in `parent`, with access for `users`. Returns false if the name already exists. Throws
   /// io.*.
-  static bool make(const Folder& parent, const std::string& name, os::Users users = os::Users::all);
+  static bool make(const Folder& parent, const std::filesystem::path& name, os::Users users = os::Users::all);
   /// Opens the folder `name` of `parent`. Does not follow a link. Throws io.changed if the folder does not exist, and
   /// io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);

@@ -23,12 +23,22 @@ std::filesystem::file_status link_status(const std::filesystem::path& path) {
   return status;
 }
 
-std::vector<std::filesystem::directory_entry> entries_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::directory_entry> entries;
+bool all_entries(const std::filesystem::path& folder, const EntryTest& test) {
   std::error_code failed;
   std::filesystem::directory_iterator each(folder, failed);
-  for (; !failed && each != std::filesystem::directory_iterator(); each.increment(failed)) entries.push_back(*each);
+  for (; !failed && each != std::filesystem::directory_iterator(); each.increment(failed)) {
+    if (!test(*each)) return false;
+  }
   if (failed) throw system_error(failed, "cannot list the folder", folder);
+  return true;
+}
+
+std::vector<std::filesystem::directory_entry> entries_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::directory_entry> entries;
+  all_entries(folder, [&entries](const std::filesystem::directory_entry& entry) {
+    entries.push_back(entry);
+    return true;
+  });
   return entries;
 }
 

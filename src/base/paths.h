@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,9 @@ void expect_no_file(const std::filesystem::path& path);
 /// Returns the status of the path itself, not of the target of a link; its type is `not_found` if nothing has this
 /// path. Throws io.*, for example if a folder of the path may not be searched.
 std::filesystem::file_status link_status(const std::filesystem::path& path);
+using EntryTest = std::function<bool(const std::filesystem::directory_entry&)>;
+/// True if `test` is true for all that is in a folder. Asks nothing more after the first false. Throws io.*.
+bool all_entries(const std::filesystem::path& folder, const EntryTest& test);
 /// Returns what is in a folder, in any order. Throws io.*.
 std::vector<std::filesystem::directory_entry> entries_in(const std::filesystem::path& folder);
 /// Returns the absolute path, which need not exist. Throws io.* if the current folder was removed.

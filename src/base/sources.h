@@ -23,11 +23,13 @@ void check_callable(const std::function<Signature>& function, std::string_view w
   if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
 }
 
-// Do the same for the functions that many calls take.
+/// Checks the function that takes bytes.
 inline void check_sink(const ByteSink& sink) { check_callable(sink, "the function that takes the bytes"); }
+/// Checks the function that makes the name of a dimension printable.
 inline void check_namer(const std::function<std::string(const std::string&)>& name) {
   check_callable(name, "the function for names of dimensions");
 }
+/// Checks the function that visits tensors.
 template <typename Signature>
 void check_visitor(const std::function<Signature>& visit) {
   check_callable(visit, "the function that is to visit the tensors");

@@ -45,8 +45,9 @@ std::string folded_copy(std::string_view text) {
 }
 
 std::optional<std::string> parse_digest(std::string_view text, std::size_t digits) {
+  if (text.size() != digits) return std::nullopt;  // before the copy: the text of a hostile model may be long
   std::string digest = folded_copy(text);
-  if (digest.size() != digits || digest.find_first_not_of(hexadecimal_digits) != std::string::npos) return std::nullopt;
+  if (digest.find_first_not_of(hexadecimal_digits) != std::string::npos) return std::nullopt;
   return digest;
 }
 

@@ -28,7 +28,7 @@ Error in_the_way(const fs::path& path, std::string_view what) {
 
 /// True if the folder contains only folders, at any depth: a killed command leaves such a tree.
 bool has_only_folders(const fs::path& folder) {
-  return std::ranges::all_of(base::entries_in(folder), [](const fs::directory_entry& each) {
+  return base::all_entries(folder, [](const fs::directory_entry& each) {
     std::error_code failed;
     return fs::is_directory(each.symlink_status(failed)) && has_only_folders(each.path());
   });

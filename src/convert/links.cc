@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "archive/graphs.h"
 #include "archive/graph_rules.h"
+#include "archive/graphs.h"
 #include "base/byte_range.h"
 #include "base/crc32.h"
 #include "base/file_origin.h"

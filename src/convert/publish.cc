@@ -75,7 +75,7 @@ FileSet::~FileSet() {
 }
 
 void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
-  if (base::Folder::make(*above, name)) {
+  if (base::Folder::make(*above, os::path_of(name))) {
     above_ = above;
     made_root_ = name;
   }

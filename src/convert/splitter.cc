@@ -142,8 +142,8 @@ class Splitter {
     if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
       return onnx::TensorEdit::keep();
     }
-    // Packed fields of fixed-size elements already hold the raw bytes, so they are linked unchanged.
-    if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) {
+    // One run of fixed-width values already holds the raw bytes, so it is linked unchanged.
+    if (const auto raw = onnx::raw_run_of(site.model, site.tensor)) {
       ++model_.typed_made_raw;
       return link_bytes(*raw);
     }

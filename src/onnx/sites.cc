@@ -144,7 +144,7 @@ bool TensorSite::is_main_initializer() const noexcept {
 
 std::string_view TensorSite::constant_output() const noexcept {
   if (kind != SiteKind::attribute || levels.back().repeated) return {};
-  const Level& attribute = levels[levels.size() - 2];
+  const Level& attribute = levels[levels.size() - 2];  // the kind says that it is in a node, and a node in a graph
   const Level& node = levels[levels.size() - 3];
   // A Constant node has one attribute. A crafted one may have a million: only the first is asked.
   if (attribute.index != 0 || !is_constant(model, node.field.value)) return {};

@@ -212,7 +212,7 @@ void refuse_conversion(const TensorView& tensor) {
 }
 
 std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor) {
-  if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
+  if (const auto raw = raw_run_of(model, tensor)) return std::make_shared<SpanSource>(*raw);
   const auto encoding = encoding_of(tensor);
   const auto size = tensor.expected_size();
   if (!encoding || !size) return nullptr;
@@ -220,7 +220,7 @@ std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, con
   return converts_exactly(model, tensor, *encoding, *source) ? source : nullptr;
 }
 
-std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
+std::optional<Bytes> raw_run_of(Bytes model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor);
   const auto run = encoding ? raw_run(model, tensor.range, *encoding) : std::nullopt;
   if (!run || run->size() != tensor.expected_size()) return std::nullopt;

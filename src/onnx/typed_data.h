@@ -22,7 +22,7 @@ namespace onnxar::onnx {
 std::shared_ptr<const ByteSource> typed_data_source(base::Kept<Bytes> model, const TensorView& tensor);
 
 /// Returns the raw bytes as a view of `model`, if they are one run of fixed-width values; empty otherwise.
-std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
+std::optional<Bytes> raw_run_of(Bytes model, const TensorView& tensor);
 
 /// The typed field of a data type, and the number of raw bytes of one value: 0 where each value is an element whose raw
 /// bytes are not whole (types of 6 bits), or that has none (strings).

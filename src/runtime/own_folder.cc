@@ -110,7 +110,7 @@ OwnFolder OwnFolder::make(const fs::path& folder) {
   while (!missing.empty()) {
     expect_folder(base::folder_of(missing.back()));
     const auto above = base::Folder::open(base::folder_of(missing.back()));
-    base::Folder::make(*above, os::text_of(missing.back().filename()), os::Users::owner);
+    base::Folder::make(*above, missing.back().filename(), os::Users::owner);
     missing.pop_back();
   }
   expect_folder(folder);

@@ -140,7 +140,8 @@ struct StoredModel::Parts {
     const std::string memo = (in_folder ? of_path : name) + ".digest";
     const std::string state = state_of(archive.status(), opened);
     const std::string known = state.empty() ? std::string() : folder->recall(memo);
-    if (known.size() == state.size() + base::sha256_digits && known.starts_with(state)) return known.substr(state.size());
+    if (known.size() == state.size() + base::sha256_digits && known.starts_with(state))
+      return known.substr(state.size());
     std::string digest = onnxar::digest(opened).hex;
     if (!state.empty() && archive.holds()) folder->remember(memo, state + digest);
     return digest;

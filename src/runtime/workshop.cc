@@ -21,7 +21,7 @@ constexpr const char* marker = "about";  // makes a folder ours
 Workshop::Workshop(const OwnFolder& folder, const std::string& name)
     : folder_(folder), lock_(folder, name), name_(name + ".part") {
   const base::FolderHandle here = folder_.folder()->handle();
-  const bool is_new = base::Folder::make(*folder_.folder(), name_, os::Users::owner);
+  const bool is_new = base::Folder::make(*folder_.folder(), os::path_of(name_), os::Users::owner);
   std::error_code failed;
   if (os::status_in(here, os::path_of(name_), failed).kind != os::FileKind::folder) {
     throw Error(Code::output_exists, "is a file where a folder is needed; remove it", {}, path());

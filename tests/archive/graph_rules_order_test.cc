@@ -19,12 +19,12 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using Names = std::vector<std::string_view>;
+using NameViews = std::vector<std::string_view>;
 
 class WritingOrder : public ::testing::Test {
  protected:
   /// The error of writing entries in this order, and then a model with a tensor in each of `used`; graphs are empty.
-  std::optional<Error> refusal(const Names& names, const Names& used, bool verify = true) {
+  std::optional<Error> refusal(const NameViews& names, const NameViews& used, bool verify = true) {
     const WriterOptions options = {.output = {.overwrite = true, .sync = false}, .verify_model = verify};
     return error_if_any([&] {
       ArchiveWriter writer = ArchiveWriter::create(folder_ / "a", options);
@@ -33,10 +33,10 @@ class WritingOrder : public ::testing::Test {
     });
   }
   template <typename Writer>
-  static void add_all(Writer& writer, const Names& names) {
+  static void add_all(Writer& writer, const NameViews& names) {
     for (const std::string_view name : names) writer.add(name, name.ends_with(".onnx") ? model({}) : pattern(16));
   }
-  static Blob model(const Names& used) {
+  static Blob model(const NameViews& used) {
     Messages tensors;
     for (const std::string_view name : used) tensors.push_back(linked_floats(name, 4, name));
     const Message made = model_of(tensors);
@@ -93,7 +93,7 @@ TEST_F(WritingOrder, AcceptedArchiveCanBeEdited) {
 
 TEST_F(WritingOrder, EditHasTheSameOrder) {
   ASSERT_FALSE(refusal({"w", "tok.json"}, {"w"}));
-  const auto edit = [&](const Names& names, const Names& used) {
+  const auto edit = [&](const NameViews& names, const NameViews& used) {
     return error_if_any([&] {
       ArchiveEditor editor = ArchiveEditor::open(folder_ / "a", {.output = {.sync = false}});
       add_all(editor, names);

@@ -1,4 +1,4 @@
-// Names of files that entries cannot have: the first fault decides the code, and each name gets a valid proposal.
+// NameViews of files that entries cannot have: the first fault decides the code, and each name gets a valid proposal.
 #include "convert/entry_names.h"
 
 #include <gmock/gmock.h>
@@ -17,9 +17,9 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Names = std::vector<std::string_view>;
+using NameViews = std::vector<std::string_view>;
 
-std::optional<Error> refusal(const Names& names, std::size_t kept = 0) {
+std::optional<Error> refusal(const NameViews& names, std::size_t kept = 0) {
   return error_if_any([&] { check_entry_names(names, kept); });
 }
 

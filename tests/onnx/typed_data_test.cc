@@ -286,7 +286,7 @@ TEST(TypedData, TakesNoRunBesideAnotherTypedField) {
   const Message floats = Message().packed_fixed32(tensor_field::float_data, {1});
   const auto has_run = [](const Message& data) {
     const Blob model = typed(dtype::float32, {1}, data).take();
-    return onnx::packed_raw_bytes(model, onnx::read_tensor(model, {0, model.size()})).has_value();
+    return onnx::raw_run_of(model, onnx::read_tensor(model, {0, model.size()})).has_value();
   };
   EXPECT_TRUE(has_run(floats));
   EXPECT_FALSE(has_run(Message(floats).packed_varints(tensor_field::int32_data, {1})));

@@ -33,7 +33,7 @@ TEST(WireTypes, ValuesOfAnotherWireTypeAreNotValues) {
   const Message both = Message().raw(varint).raw(float_tensor(2).float_data({1, 2}));
   const TensorView view = view_of(both);
   EXPECT_FALSE(onnx::surplus_values(both.view(), view)) << "the varint is not a third value";
-  EXPECT_EQ(onnx::packed_raw_bytes(both.view(), view), std::nullopt) << "readers disagree on the field";
+  EXPECT_EQ(onnx::raw_run_of(both.view(), view), std::nullopt) << "readers disagree on the field";
   EXPECT_EQ(onnx::typed_data_source(both.view(), view), nullptr);
   EXPECT_NO_THROW(onnx::prove_typed_data(both.view(), view));
 }
@@ -77,11 +77,11 @@ TEST(WireTypes, AnOperatorOfAnotherWireTypeHasNoName) {
 
 TEST(WireTypes, ATypeWithoutATypedFieldDoesNotConvert) {
   const Message later = tensor("w", 99, {1}).float_data({1});
-  EXPECT_EQ(onnx::packed_raw_bytes(later.view(), view_of(later)), std::nullopt);
+  EXPECT_EQ(onnx::raw_run_of(later.view(), view_of(later)), std::nullopt);
   EXPECT_EQ(onnx::typed_data_source(later.view(), view_of(later)), nullptr);
   EXPECT_FALSE(onnx::surplus_values(later.view(), view_of(later)));
   const Message strings = tensor("s", dtype::string, {1}).string_data({"text"});
-  EXPECT_EQ(onnx::packed_raw_bytes(strings.view(), view_of(strings)), std::nullopt);
+  EXPECT_EQ(onnx::raw_run_of(strings.view(), view_of(strings)), std::nullopt);
   EXPECT_EQ(error_of([&] { onnx::refuse_conversion(view_of(strings)); }).code(), Code::onnx_tensor_strings);
   const Message short_one = float_tensor(2).float_data({1});
   EXPECT_EQ(error_of([&] { onnx::refuse_conversion(view_of(short_one)); }).code(), Code::onnx_tensor_not_converted);

@@ -21,8 +21,6 @@ TEST(CurrentThread, EachHasItsOwnNumber) {
   EXPECT_NE(other, ours);
 }
 
-TEST(CountOfForks, StaysInOneProcess) { EXPECT_EQ(os::count_of_forks(), os::count_of_forks()); }
-
 TEST(LoadLibrary, MissingLibraryIsNullWithAReason) {
   std::string why;
   EXPECT_EQ(os::load_library("onnxar_that_nobody_has", 1, why), nullptr);

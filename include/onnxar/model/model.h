@@ -7,7 +7,9 @@
 //   model.save("edited.onnxar");
 //   onnxar::freeze("edited.onnxar", "frozen.onnxar", {}, {.weights = "weights.safetensors"});
 //
-// The messages are ONNX's own in the package `onnxar::schema` (proto/onnxar/onnx.proto), to share a process with onnx.
+// The messages are ONNX's own in another protobuf package, `onnxar::schema` (proto/onnxar/onnx.proto), so this library
+// can share a process with onnx.
+//
 // Threads: const members of Model, and functions of a const Model, may be called concurrently.
 #pragma once
 
@@ -46,7 +48,8 @@ class Model {
  public:
   Model();
   /// Loads an archive, a `.onnx` file with inline or external data, or text; the content decides. Throws what `unpack`
-  /// throws; onnx.model.invalid (protobuf refuses it). Cost: O(fields), plus O(bytes) for text and without no_copy.
+  /// throws; onnx.model.invalid if protobuf cannot parse the skeleton. Cost: O(fields), plus O(bytes) for text and
+  /// without no_copy.
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   /// Loads bytes: an archive, or a `.onnx` whose external data is in `options.external_data_dir`. Copies the bytes,
   /// unless `options.no_copy` is true; then the caller keeps them alive and unchanged. Also throws
@@ -80,12 +83,14 @@ class Model {
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
   ByteSpan payload(const schema::TensorProto&& tensor) const = delete;
 
-  /// Returns the table's own span of a linked tensor, valid until the model is changed or destroyed. It need not match
-  /// the type and dims of an edited message. Throws usage.argument (the data is in the message); what `payload` throws.
+  /// Returns the table's own span of a linked tensor, valid until the model is changed or destroyed. If the message was
+  /// edited, the size may no longer match its type and dims. Throws usage.argument (the data is in the message); what
+  /// `payload` throws.
   [[nodiscard]] const ByteSpan& span(const schema::TensorProto& tensor) const&;
   const ByteSpan& span(const schema::TensorProto& tensor) const&& = delete;
 
-  /// Makes `bytes` the tensor's only data, without a copy. Throws onnx.tensor.length, onnx.external.string.
+  /// Makes `bytes` the tensor's only data, without a copy (see ByteSpan). Throws onnx.tensor.length (not what type and
+  /// dims require); onnx.external.string.
   void set_payload(schema::TensorProto& tensor, ByteSpan bytes);
 
   /// Removes the tensor's data, except string_data. Other tensors that share the payload keep it.
@@ -133,15 +138,19 @@ struct TensorBufferOptions {
   std::uint64_t alignment = 0;  ///< bytes, a power of two: where they begin; 0: anywhere
 };
 
-/// Moves the payloads that `options` select to one new buffer, and returns it; null if there are none. Each span
-/// becomes borrowed with a share in the buffer. The buffer's address and every offset in it are multiples of
+/// Moves payloads of at least `options.threshold` bytes to one new buffer, and returns it; null if there are none. Each
+/// span becomes borrowed with a share in the buffer. The buffer's address and every offset in it are multiples of
 /// `options.alignment`, at most 1 GiB. Tensors that shared a payload still do, and earlier spans stay valid. The copy
-/// uses all cores. With LoadOptions::verify_data it verifies CRC-32s. Throws usage.argument (the alignment),
-/// zip.data.crc, onnx.model.expansion, std::bad_alloc; the model is then unchanged.
+/// uses all cores, and asks the system for huge pages. With LoadOptions::verify_data it verifies CRC-32s. Throws
+/// usage.argument (the alignment), zip.data.crc, onnx.model.expansion (tensors that overlap many times over),
+/// std::bad_alloc; the model is then unchanged.
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
 
-/// Returns a parser for LoadOptions::text_parser, which reads protobuf's text format ("textproto"), with external data
-/// in its folder. Memory: several times the text. Throws onnx.text.syntax, with line and column; onnx.model.too_large.
+// --- Text ------------------------------------------------------------------------------------------------------------
+
+/// Returns a parser for LoadOptions::text_parser, which reads models in protobuf's text format ("textproto"). External
+/// data is in the text's folder. Memory: several times the text. The parser throws onnx.text.syntax, with line and
+/// column of the first error; onnx.model.too_large.
 [[nodiscard]] TextParser text_parser();
 
 struct FreezeOptions {
@@ -149,7 +158,8 @@ struct FreezeOptions {
   bool strip_metadata = false;         ///< remove all metadata_props
   std::filesystem::path weights = {};  ///< another model, an `.npz` or a safetensors file, with data for initializers
   /// Specifies how `weights` and, in the overload for two paths, the model are read. Deflated arrays are inflated to an
-  /// unnamed file in `load.temporary_dir`, up to `load.max_expansion` times the `.npz` (zip.limit.expansion).
+  /// unnamed file in `load.temporary_dir`, up to `load.max_expansion` times the size of the `.npz`; more throws
+  /// zip.limit.expansion.
   LoadOptions load = {};
 };
 
@@ -178,7 +188,8 @@ struct FreezeReport {
 /// .dangling: an input or output that nothing defines; .duplicate: a value or function defined twice),
 /// onnx.tensor.no_data (a needed initializer). For `weights` throws onnx.weights.* (.type, .shape), numpy.array.*
 /// (.unsupported: Fortran order, big-endian, records, Python objects), safetensors.*, usage.argument (no tensor needs
-/// them); what Model::load throws. After an error the model may be partly changed. Cost: O(messages + deflated bytes).
+/// them); what Model::load throws. After an error the model may be partly changed. Cost: O(messages), plus O(bytes) of
+/// deflated weights.
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
 /// Freezes a model from file to file. Also throws what Model::save throws. Cost: O(bytes).
