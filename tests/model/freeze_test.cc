@@ -40,6 +40,18 @@ TEST_F(FreezeTest, DoesNotFillInputWithSparseDefault) {
   EXPECT_THAT(model.proto().graph().sparse_initializer(), SizeIs(1));
 }
 
+// Before IR version 4, each initializer must be an input, too (onnx.proto, IRVersion).
+TEST_F(FreezeTest, KeepsFilledInputsBeforeIrVersion4) {
+  const auto weights = folder_.write_file("weights", model_of({floats("w", 300)}).view());
+  for (const std::int64_t version : {3, 4}) {
+    const Message parts = graph({.inputs = {output("w")}, .outputs = {output("w")}});
+    Model open = loaded(model({.ir_version = version, .graph = parts}));
+    EXPECT_EQ(freeze(open, {.weights = weights}).filled, 1U);
+    EXPECT_THAT(open.proto().graph().initializer(), SizeIs(1));
+    EXPECT_THAT(open.proto().graph().input(), SizeIs(version == 3 ? 1 : 0)) << version;
+  }
+}
+
 TEST_F(FreezeTest, RefusesDamagedWeightsOfOtherFiles) {
   const auto freeze_with = [this](const std::filesystem::path& weights) {
     const auto open = model({.graph = graph({.initializers = {tensor("w", dtype::float32, {3000})},

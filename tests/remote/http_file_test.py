@@ -109,6 +109,14 @@ class Servers(RemoteCase):
         self.succeeds("cat", address, "w3")
         self.assertEqual([each.path for each in self.server.requests].count("/hub"), 1)
 
+    def test_ten_redirects_are_followed_and_no_more(self) -> None:
+        address = self.server.serve("/0", self.data)
+        for count in range(1, 12):
+            address = self.server.serve(f"/{count}", b"", redirect=address)
+            if count == 10:
+                self.succeeds("ls", address)
+        self.refused("remote.answer", IO, "ls", address)
+
     def test_redirects_without_end_are_refused(self) -> None:
         self.server.serve("/loop", b"", redirect="/loop")
         self.refused("remote.answer", IO, "ls", self.server.address("/loop"))

@@ -57,6 +57,16 @@ TEST_F(ReuseTest, CopiesEntriesOfEqualSizeAndSum) {
   EXPECT_TRUE(std::ranges::equal(Bytes(file).subspan(offset, 3U << 20U), pattern(3U << 20U)));
 }
 
+// Fewer bytes cost less than another range of a request.
+TEST(ReusableEntries, HaveAtLeast4096Bytes) {
+  const Built built = built_with({zip_entry("a", pattern(4095)), zip_entry("b", pattern(4096))});
+  const Archive archive = opened(built.bytes);
+  const Archive* const archives[] = {&archive};
+  const auto found = reusable_entries(zip::Directory::read(built.bytes, {}), archives);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().entry.name, "b");
+}
+
 TEST_F(ReuseTest, LeavesWhatWasReceived) {
   part_.receive(0, new_.bytes);
   EXPECT_EQ(copied(), std::vector<bool>(4));
