@@ -54,10 +54,13 @@ os::File duplicate(os::Handle file) {
 
 ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
   std::error_code failed;
-  const os::FileStatus status = os::status_of(file, failed);
+  os::FileStatus status = os::status_of(file, failed);
   if (failed) throw system_error(failed, "cannot examine", path);
   expect_regular(status.kind, path);
-  if (status.size == 0 && begins_with_a_byte(file)) {
+  const bool has_no_size = status.size == 0 && begins_with_a_byte(file);
+  // Another process may have written the first bytes between the two calls: then the file has a size now.
+  if (has_no_size) status = os::status_of(file, failed);
+  if (has_no_size && status.size == 0) {
     throw Error(Code::io_not_a_file,
                 "has content but no size, like files in /proc, and cannot be mapped; copy it first", {}, path);
   }

@@ -1,7 +1,15 @@
 // Files that only the permissions of POSIX systems keep from being written to, and names that cannot be examined.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "base/open_file.h"
 #include "base/paths.h"
@@ -35,6 +43,35 @@ TEST(ExamineFile, ThatHasBytesButNoSizeIsNotMapped) {
   if (!fs::exists(path)) GTEST_SKIP() << "needs /proc";
   const os::File file = base::open_file(path, Access::read);
   EXPECT_EQ(code_of([&] { return base::examine(file, {}, path).length; }), Code::io_not_a_file);
+}
+
+// The writer is as fast as the two calls that look for a size and for a byte, so some of the files grow between them.
+TEST(ExamineFile, AcceptsFileThatGetsItsFirstBytes) {
+  const TempDir folder;
+  std::vector<os::File> files;
+  for (int i = 0; i < 500; ++i) {
+    files.push_back(base::open_file(folder.write_file(std::to_string(i), ""), Access::read_and_write));
+  }
+  std::atomic<std::size_t> turn = 0;
+  std::thread writer([&] {
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      while (turn < i + 1) std::this_thread::yield();
+      const std::byte byte{'x'};
+      std::error_code failed;
+      os::write_at(files[i], 0, std::span(&byte, 1), {}, failed);
+    }
+  });
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    turn = i + 1;
+    std::uint64_t length = 0;
+    while (length == 0) {
+      const auto code = code_of([&] { return length = base::examine(files[i], {}, "a").length; });
+      refused += code ? 1U : 0U;
+    }
+  }
+  writer.join();
+  EXPECT_EQ(refused, 0U);
 }
 
 // Such a file is not reported as missing.
