@@ -184,7 +184,7 @@ TEST_F(EditOrder, AddsGraphBesideOneThatUsesTheModel) {
   const auto path =
       folder_.write_file("a", built_with({zip_entry("w", pattern(1024)), zip_entry("g.onnx", user)}).bytes);
   ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
-  open.add_graph("h", smallest_model());
+  open.add_graph("h", smallest_model(256, "other"));
   open.commit(smallest_model());
   EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "g.onnx", "h.onnx", model_entry));
 }
