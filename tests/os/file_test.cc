@@ -23,7 +23,7 @@ using os::Lock;
 using os::Locking;
 using os::Reason;
 
-File opened(const fs::path& path, Access access = Access::read) {
+File file_at(const fs::path& path, Access access = Access::read) {
   std::error_code failed;
   File file = os::open(path, access, failed);
   EXPECT_EQ(file.valid(), !failed) << failed.message();
@@ -73,7 +73,7 @@ TEST(Status, ReportsKindAndSize) {
   EXPECT_EQ(os::status_of(path, failed).size, 4U);
   EXPECT_EQ(os::status_of(folder.path(), failed).kind, FileKind::folder);
   EXPECT_EQ(os::status_of(folder / "link", failed), os::status_of(path, failed));
-  EXPECT_EQ(os::status_of(opened(path), failed), os::status_of(path, failed));
+  EXPECT_EQ(os::status_of(file_at(path), failed), os::status_of(path, failed));
   EXPECT_EQ(os::link_status_of(folder / "link", failed).kind, FileKind::link);
   EXPECT_FALSE(failed);
   os::status_of(folder / "none", failed);
@@ -95,7 +95,7 @@ TEST(Status, ChangesWithTheFile) {
 
 TEST(ReadAt, StopsAtTheEndOfTheFile) {
   const TempDir folder;
-  const File file = opened(folder.write_file("a", "0123456789"));
+  const File file = file_at(folder.write_file("a", "0123456789"));
   std::array<std::byte, 4> target{};
   std::error_code failed;
   EXPECT_EQ(os::read_fully_at(file, target, 3, failed), 4U);
@@ -109,18 +109,18 @@ TEST(ReadAt, StopsAtTheEndOfTheFile) {
 
 TEST(WriteAt, WritesBothPartsAndSaysHowMuch) {
   const TempDir folder;
-  const File file = opened(folder.write_file("a", "0123456789"), Access::read_and_write);
+  const File file = file_at(folder.write_file("a", "0123456789"), Access::read_and_write);
   std::error_code failed;
   EXPECT_EQ(os::write_at(file, 2, as_bytes("ab"), as_bytes("cde"), failed), 5U);
   EXPECT_FALSE(failed);
   EXPECT_EQ(folder.read_text("a"), "01abcde789");
-  EXPECT_EQ(os::write_at(opened(folder / "a"), 0, as_bytes("x"), {}, failed), 0U);
+  EXPECT_EQ(os::write_at(file_at(folder / "a"), 0, as_bytes("x"), {}, failed), 0U);
   EXPECT_TRUE(failed) << "it is open for reading only";
 }
 
 TEST(SetSize, CutsAndExtends) {
   const TempDir folder;
-  const File file = opened(folder.write_file("a", "0123"), Access::read_and_write);
+  const File file = file_at(folder.write_file("a", "0123"), Access::read_and_write);
   EXPECT_FALSE(os::set_size(file, 2));
   EXPECT_EQ(folder.read_text("a"), "01");
   EXPECT_FALSE(os::set_size(file, 3));
@@ -130,7 +130,7 @@ TEST(SetSize, CutsAndExtends) {
 
 TEST(HandOver, LeavesTheFileOpen) {
   const TempDir folder;
-  const File file = opened(folder.write_file("a", "0123"), Access::read_and_write);
+  const File file = file_at(folder.write_file("a", "0123"), Access::read_and_write);
   EXPECT_FALSE(os::hand_over(file));
   EXPECT_FALSE(os::set_size(file, 2));
   EXPECT_TRUE(os::hand_over(os::Handle::none));
@@ -138,7 +138,7 @@ TEST(HandOver, LeavesTheFileOpen) {
 
 TEST(File, ClosesWhatItOwnsOnce) {
   const TempDir folder;
-  File first = opened(folder.write_file("a", "text"));
+  File first = file_at(folder.write_file("a", "text"));
   const os::Handle handle = first;
   {
     const File second = std::move(first);
@@ -153,8 +153,8 @@ TEST(File, ClosesWhatItOwnsOnce) {
 TEST(TryLock, ManyShareAndOneExcludes) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const File first = opened(path);
-  const File second = opened(path, Access::read_and_write);
+  const File first = file_at(path);
+  const File second = file_at(path, Access::read_and_write);
   EXPECT_EQ(os::try_lock(first, Lock::shared), Locking::done);
   EXPECT_EQ(os::try_lock(second, Lock::shared), Locking::done);
   EXPECT_EQ(os::try_lock(second, Lock::exclusive), Locking::busy);
@@ -165,11 +165,11 @@ TEST(TryLock, ManyShareAndOneExcludes) {
 TEST(TryLock, IsHeldUntilTheLastDuplicateIsClosed) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const File other = opened(path);
+  const File other = file_at(path);
   {
     File copy;
     {
-      const File first = opened(path);
+      const File first = file_at(path);
       ASSERT_EQ(os::try_lock(first, Lock::exclusive), Locking::done);
       std::error_code failed;
       copy = os::duplicate(first, failed);
