@@ -52,6 +52,11 @@ TEST(Duplicates, FindsSecondInitializerOfAName) {
   EXPECT_THAT(kept(twice), ElementsAre("graph.initializer[0]", "graph.initializer[2]", "graph.initializer[3]"));
 }
 
+TEST(Duplicates, SparseInitializersWithoutValuesHaveNoName) {
+  const Message empty = graph_of({.sparse_initializers = {Message(), Message()}});
+  EXPECT_THAT(redefinitions(empty), IsEmpty());
+}
+
 TEST(Duplicates, SparseInitializersHaveTheNameOfTheirValues) {
   const Message twice =
       graph_of({.initializers = {named("w")}, .sparse_initializers = {sparse_named("w"), sparse_named("v")}});
