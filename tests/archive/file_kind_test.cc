@@ -181,5 +181,13 @@ TEST(RefuseOtherKind, AcceptsModelsZipsAndUnknownBytes) {
   EXPECT_FALSE(refusal_of_other_kind(zip_after_page));
 }
 
+TEST(LooksLikeText, LooksForControlsInFirst256Bytes) {
+  for (const std::size_t at : {255U, 256U}) {
+    std::string text = "a:" + std::string(300, ' ');
+    text[at] = '\x01';
+    EXPECT_EQ(looks_like_text(as_bytes(text)), at == 256) << at;
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing
