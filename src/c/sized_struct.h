@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string>
+#include <string_view>
 
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -25,13 +25,11 @@ Struct known_part(const Struct* given, std::size_t first_size) {
   const std::size_t size = given->struct_size;
   // If the caller never set the size, it may be any number, and reading that far would leave the caller's memory.
   constexpr std::size_t largest = 4096;
-  if (size < first_size || size > largest) {
-    throw Error(
-        Code::usage_argument,
-        base::concat("the struct_size of the options is ", size,
-                     size < first_size ? base::concat("; set it to their sizeof, which is at least ", first_size)
-                                       : std::string(", more than in any version; set it to their sizeof")));
-  }
+  const auto refuse = [size](std::string_view why) {
+    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size, why));
+  };
+  if (size < first_size) refuse(base::concat("; set it to their sizeof, which is at least ", first_size));
+  if (size > largest) refuse(", more than in any version; set it to their sizeof");
   // A member that this library does not know may be a request that must not be ignored, such as one for a dry run.
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {

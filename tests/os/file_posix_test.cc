@@ -5,6 +5,7 @@
 
 #include "onnxar/bytes.h"
 #include "os/file.h"
+#include "os/file_at.h"
 #include "os/folder.h"
 #include "support/system_calls.h"
 #include "support/temp_dir.h"
@@ -17,23 +18,16 @@ using os::Access;
 using os::File;
 using os::FileKind;
 
-File opened_at(const fs::path& path, Access access = Access::read) {
-  std::error_code failed;
-  File file = os::open(path, access, failed);
-  EXPECT_EQ(file.valid(), !failed) << failed.message();
-  return file;
-}
-
 TEST(Open, DoesNotWaitForTheOtherEndOfAPipe) {
   const TempDir folder;
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   std::error_code failed;
-  EXPECT_EQ(os::status_of(opened_at(folder / "fifo"), failed).kind, FileKind::other);
+  EXPECT_EQ(os::status_of(file_at(folder / "fifo"), failed).kind, FileKind::other);
 }
 
 TEST(Interrupted, CallsAreRepeated) {
   const TempDir folder;
-  const File file = opened_at(folder.write_file("a", "0123"), Access::read_and_write);
+  const File file = file_at(folder.write_file("a", "0123"), Access::read_and_write);
   FileCallLog log;
   int interruptions = 0;
   log.fail = [&interruptions](const FileCall&) { return ++interruptions % 3 == 0 ? 0 : EINTR; };

@@ -8,6 +8,7 @@
 
 #include "onnxar/bytes.h"
 #include "os/error.h"
+#include "os/file_at.h"
 #include "support/special_files.h"
 #include "support/temp_dir.h"
 
@@ -22,13 +23,6 @@ using os::FileStatus;
 using os::Lock;
 using os::Locking;
 using os::Reason;
-
-File file_at(const fs::path& path, Access access = Access::read) {
-  std::error_code failed;
-  File file = os::open(path, access, failed);
-  EXPECT_EQ(file.valid(), !failed) << failed.message();
-  return file;
-}
 
 Reason reason_of_opening(const fs::path& path, Access access) {
   std::error_code failed;
