@@ -40,12 +40,12 @@ void KeyMaker::reserve(std::string_view name) {
 
 std::string KeyMaker::make(std::string_view tensor_name) {
   std::string stem = key_stem(tensor_name);
-  const std::string folded_stem = base::folded_copy(stem);
-  if (parts_->taken.insert(folded_stem).second) return stem;
-  std::size_t& counter = parts_->counters.try_emplace(folded_stem, 1).first->second;
+  const auto [folded, is_free] = parts_->taken.insert(base::folded_copy(stem));
+  if (is_free) return stem;
+  std::size_t& counter = parts_->counters.try_emplace(*folded, 1).first->second;
   while (true) {
     const std::string suffix = base::concat("_", ++counter);
-    if (parts_->taken.insert(folded_stem + suffix).second) return stem + suffix;
+    if (parts_->taken.insert(base::folded_copy(stem) + suffix).second) return stem + suffix;
   }
 }
 

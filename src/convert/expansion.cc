@@ -46,8 +46,4 @@ void Expansion::add(std::uint64_t bytes) {
               {}, path_, {hint_});
 }
 
-void Expansion::add_once(const Payload& payload) {
-  if (payload.size() != 0 && seen_.emplace(payload).second) add(payload);
-}
-
 }  // namespace onnxar

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include "base/byte_budget.h"
@@ -29,8 +28,6 @@ class Expansion {
   /// Counts `bytes` more. Throws onnx.model.expansion.
   void add(std::uint64_t bytes);
   void add(const Payload& payload) { add(payload.may_be_shared ? payload.size() : 0); }
-  /// Counts a payload unless one with the same extent was counted, because such payloads are written once.
-  void add_once(const Payload& payload);
 
   [[nodiscard]] std::uint64_t made() const noexcept { return budget_.made(); }
 
@@ -38,7 +35,6 @@ class Expansion {
   std::filesystem::path path_;  // path of the model, for messages
   base::ByteBudget budget_;
   Hint hint_;
-  std::set<Extent> seen_;
 };
 
 }  // namespace onnxar

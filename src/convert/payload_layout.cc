@@ -54,12 +54,18 @@ void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) 
   bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size(), {}, zip::largest_entry); });
 }
 
-onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
+bool PayloadLayout::has(const Payload& payload) const {
+  const Extent extent(payload);
+  const auto first = known_.lower_bound({extent, {}});
+  return first != known_.end() && first->first.first == extent;
+}
+
+const onnx::ExternalLink& PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
   if (!site.is_main_initializer()) ++nested_;
-  // The key is the place of the bytes: tensors that share data in the input share it in the output, without a
+  // The key begins with the place of the bytes: tensors that share data in the input share it in the output, without a
   // comparison.
-  const auto [known, added] = known_.try_emplace(std::pair(group_, Extent(payload)));
+  const auto [known, added] = known_.try_emplace({Extent(payload), group_});
   if (added) known->second = add(site, payload);
   return known->second;
 }
@@ -69,7 +75,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
   if (sharing_ == Sharing::equal_bytes) {
     if (const Payload* first = equal_.first_of(site.tensor.type, payload)) {
       shared_ += payload.size();
-      return known_.at(std::pair(group_, Extent(*first)));
+      return known_.at({Extent(*first), group_});
     }
   }
   Placement place = place_(folder_, site, payload);
@@ -116,7 +122,8 @@ onnx::Rope place_payloads(const LoadedModel& model, const OptionsOf& options_of,
       return onnx::TensorEdit::keep();
     }
     if (is_external(site, *payload)) {
-      expansion.add_once(*payload);  // first: placing may read the data for its checksum
+      // Data is written once, for any number of tensors. First: placing may read it for its checksum.
+      if (!layout.has(*payload)) expansion.add(*payload);
       return onnx::TensorEdit::link_to(layout.put(site, *payload));
     }
     expansion.add(*payload);

@@ -55,9 +55,11 @@ class PayloadLayout {
   /// Adds the data of a tensor to the size of the whole output. Sums of payload sizes cannot wrap after that. Throws
   /// usage.argument, with the names of the tensor and the output, if the size is over the limit.
   void count(const onnx::TensorSite& site, const Payload& payload);
-  /// Returns the link to a payload that moves out. Calls `count` for the first tensor of a payload. Throws what `count`
-  /// throws, and with Sharing::equal_bytes what reading the payload throws.
-  onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
+  /// True if a payload with the same extent has a place, in any folder.
+  [[nodiscard]] bool has(const Payload& payload) const;
+  /// Returns the link to a payload that moves out; valid as long as the layout. Calls `count` for the first tensor of a
+  /// payload. Throws what `count` throws, and with Sharing::equal_bytes what reading the payload throws.
+  const onnx::ExternalLink& put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
     std::string folder;  ///< folder of the graph; `slice.location` is relative to it
@@ -79,7 +81,7 @@ class PayloadLayout {
   EqualPayloads equal_;  // used with Sharing::equal_bytes
   std::string folder_;
   std::string group_;  // identifies payloads that may share a place
-  std::map<std::pair<std::string, Extent>, onnx::ExternalLink> known_;
+  std::map<std::pair<Extent, std::string>, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;

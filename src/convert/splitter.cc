@@ -194,9 +194,9 @@ class Splitter {
   }
 
   onnx::TensorEdit link(Payload payload) {
-    onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
+    const onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
     model_.payloads.push_back(std::move(payload));
-    return onnx::TensorEdit::link_to(std::move(link));
+    return onnx::TensorEdit::link_to(link);
   }
 
   /// True if the tensor is at the deepest level: a link adds a message level below the tensor, so the result would

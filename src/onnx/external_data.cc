@@ -91,6 +91,8 @@ void refuse_missing(std::string_view location, std::string_view holder, std::uin
 
 std::string external_data_fields(const ExternalLink& link) {
   std::string out;
+  constexpr std::size_t most_beside = 128;  // keys, numbers, tags and lengths; a model may have a million links
+  out.reserve(link.location.size() + link.checksum.size() + link.more.size() + most_beside);
   append_string_entry(out, tensor_field::external_data, "location", link.location);
   append_string_entry(out, tensor_field::external_data, "offset", std::to_string(link.offset));
   append_string_entry(out, tensor_field::external_data, "length", std::to_string(link.length));

@@ -15,23 +15,13 @@
 namespace onnxar::onnx {
 namespace {
 
-/// Returns the position for a new field `number`: after the last field with a smaller number, so that fields stay in
-/// ascending order.
-std::uint64_t place_for(Bytes model, Range message, std::uint32_t number) {
-  std::uint64_t place = message.begin;
-  Cursor cursor(model, message);
+/// Returns the position for new metadata: after the last field that is not greater, so that fields stay in ascending
+/// order.
+std::uint64_t place_for_metadata(Bytes model) {
+  std::uint64_t place = 0;
+  Cursor cursor(model, {0, model.size()});
   for (Field field; cursor.next(field);) {
-    if (field.number < number) place = field.whole.end;
-  }
-  return place;
-}
-
-/// Returns the position for the fields of a link: also after a data_location of DEFAULT, since the last one counts.
-std::uint64_t place_for_link(Bytes model, Range tensor) {
-  std::uint64_t place = place_for(model, tensor, tensor_field::external_data);
-  Cursor cursor(model, tensor);
-  for (Field field; cursor.next(field);) {
-    if (data_location_of(field) == location_default) place = std::max(place, field.whole.end);
+    if (field.number <= model_field::metadata_props) place = field.whole.end;
   }
   return place;
 }
@@ -43,16 +33,12 @@ class Rewriter {
   void apply(const TensorSite& site, TensorEdit edit) {
     if (edit.action == TensorEdit::Action::keep) return;
     const Splice::Frame frame = enter(site.levels);
-    remove_data(frame, site.tensor.range);
-    if (edit.action == TensorEdit::Action::link) {
-      insert(frame, place_for_link(model_, site.tensor.range), external_data_fields(edit.link), nullptr);
-    } else {
-      std::string head;
-      append_tag(head, tensor_field::raw_data, Type::length_delimited);
-      append_varint(head, edit.payload->size());
-      insert(frame, place_for(model_, site.tensor.range, tensor_field::raw_data), std::move(head),
-             std::move(edit.payload));
+    if (edit.action == TensorEdit::Action::put_inline) {
+      append_tag(edit.fields, tensor_field::raw_data, Type::length_delimited);
+      append_varint(edit.fields, edit.payload->size());
     }
+    const std::uint64_t place = remove_data(frame, site.tensor.range, edit.action);
+    splice_.replace(frame, {place, place}, std::move(edit.fields), std::move(edit.payload));
   }
 
   void apply(const MetadataEdit& edit) {
@@ -67,7 +53,7 @@ class Rewriter {
       }
     }
     if (edit.add.empty()) return;
-    const std::uint64_t place = place_for(model_, {0, model_.size()}, model_field::metadata_props + 1);
+    const std::uint64_t place = place_for_metadata(model_);
     splice_.replace(Splice::outermost, {place, place}, edit.add);
   }
 
@@ -91,10 +77,17 @@ class Rewriter {
     return entered_.back().frame;
   }
 
-  void remove_data(Splice::Frame frame, Range tensor) {
+  /// Removes the data of a tensor. Returns the position for its new fields: after the last field with a smaller number,
+  /// so that fields stay in ascending order, and for a link also after a data_location of DEFAULT, since the last one
+  /// counts.
+  std::uint64_t remove_data(Splice::Frame frame, Range tensor, TensorEdit::Action action) {
+    const bool is_link = action == TensorEdit::Action::link;
+    const std::uint32_t number = is_link ? tensor_field::external_data : tensor_field::raw_data;
+    std::uint64_t place = tensor.begin;
     Cursor cursor(model_, tensor);
     Range run{tensor.begin, tensor.begin};  // adjacent fields become one edit: unpacked values may be a million fields
     for (Field field; cursor.next(field);) {
+      if (field.number < number || (is_link && data_location_of(field) == location_default)) place = field.whole.end;
       if (!moves_with_data(field)) continue;
       if (field.whole.begin != run.end) {
         splice_.replace(frame, run, {});
@@ -103,10 +96,7 @@ class Rewriter {
       run.end = field.whole.end;
     }
     splice_.replace(frame, run, {});
-  }
-
-  void insert(Splice::Frame frame, std::uint64_t place, std::string text, std::shared_ptr<const ByteSource> source) {
-    splice_.replace(frame, {place, place}, std::move(text), std::move(source));
+    return place;
   }
 
   Bytes model_;

@@ -18,11 +18,11 @@ namespace onnxar::onnx {
 struct TensorEdit {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
-  ExternalLink link;                          ///< for `link`: its new external_data
+  std::string fields;                         ///< for `link`: its new external_data
   std::shared_ptr<const ByteSource> payload;  ///< for `put_inline`: its new raw_data
 
   static TensorEdit keep() { return {}; }
-  static TensorEdit link_to(ExternalLink link) { return {Action::link, std::move(link), nullptr}; }
+  static TensorEdit link_to(const ExternalLink& link) { return {Action::link, external_data_fields(link), nullptr}; }
   static TensorEdit put_inline(std::shared_ptr<const ByteSource> payload) {
     return {Action::put_inline, {}, std::move(payload)};
   }

@@ -29,10 +29,11 @@ StringEntry read_string_entry(Bytes model, Range range) {
 }
 
 void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value) {
-  std::string entry;
-  append_bytes_field(entry, entry_field::key, key);
-  append_bytes_field(entry, entry_field::value, value);
-  append_bytes_field(out, number, entry);
+  const auto size_of = [](std::string_view text) { return 1 + varint_size(text.size()) + text.size(); };  // tag first
+  append_tag(out, number, Type::length_delimited);
+  append_varint(out, size_of(key) + size_of(value));
+  append_bytes_field(out, entry_field::key, key);
+  append_bytes_field(out, entry_field::value, value);
 }
 
 std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {

@@ -20,9 +20,32 @@ using base::concat;
          "the protobuf message ends in the middle of a field: it is cut short, damaged or not an ONNX model", offset);
 }
 
+std::uint64_t read_long_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end) {
+  constexpr unsigned longest = 10;  // bytes of a 64-bit varint
+  const std::uint64_t begin = position;
+  std::uint64_t value = 0;
+  for (unsigned i = 0;; ++i) {  // the tenth byte ends the loop
+    if (position >= end) refuse_truncated(begin);
+    const auto byte = std::to_integer<std::uint64_t>(buffer[base::in_memory(position++)]);
+    // Nine bytes hold 63 bits, so the tenth byte may hold only one bit.
+    if (i + 1 == longest && byte > 1) break;
+    value |= (byte & 0x7fU) << (7 * i);
+    if (byte < 0x80) return value;
+  }
+  refuse(Code::wire_varint, "a protobuf number has more than 64 bits", begin);  // M3
+}
+
+/// Most varints have one byte: these are read without a call.
+inline std::uint64_t read_short_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end) {
+  if (position < end && buffer[base::in_memory(position)] < std::byte{0x80}) {
+    return std::to_integer<std::uint64_t>(buffer[base::in_memory(position++)]);
+  }
+  return read_long_varint(buffer, position, end);
+}
+
 void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
   const std::uint64_t begin = position;
-  const std::uint64_t tag = read_varint(buffer, position, end);
+  const std::uint64_t tag = read_short_varint(buffer, position, end);
   constexpr std::uint64_t longest = 5;  // bytes of a 32-bit varint; protobuf's parsers refuse a tag with more padding
   if (tag > 0xffffffff || tag < 8 || position - begin > longest) {  // M4
     refuse(Code::wire_tag,
@@ -45,18 +68,7 @@ void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& f
 }  // namespace
 
 std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end) {
-  constexpr unsigned longest = 10;  // bytes of a 64-bit varint
-  const std::uint64_t begin = position;
-  std::uint64_t value = 0;
-  for (unsigned i = 0;; ++i) {  // the tenth byte ends the loop
-    if (position >= end) refuse_truncated(begin);
-    const auto byte = std::to_integer<std::uint64_t>(buffer[base::in_memory(position++)]);
-    // Nine bytes hold 63 bits, so the tenth byte may hold only one bit.
-    if (i + 1 == longest && byte > 1) break;
-    value |= (byte & 0x7fU) << (7 * i);
-    if (byte < 0x80) return value;
-  }
-  refuse(Code::wire_varint, "a protobuf number has more than 64 bits", begin);  // M3
+  return read_short_varint(buffer, position, end);
 }
 
 bool Cursor::next(Field& field) {
@@ -68,14 +80,14 @@ bool Cursor::next(Field& field) {
   switch (field.type) {
     case Type::varint: {
       field.value.begin = position_;
-      field.number_value = read_varint(buffer_, position_, end_);
+      field.number_value = read_short_varint(buffer_, position_, end_);
       field.value.end = field.whole.end = position_;
       return true;
     }
     case Type::fixed64: size = 8; break;
     case Type::fixed32: size = 4; break;
     case Type::length_delimited:
-      size = read_varint(buffer_, position_, end_);
+      size = read_short_varint(buffer_, position_, end_);
       field.length.end = position_;
       break;
   }
