@@ -9,18 +9,7 @@
 #pragma once
 
 #include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <ranges>
-#include <span>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "onnxar/bytes.h"
 
@@ -66,44 +55,42 @@ struct EntryLocation {
   std::uint64_t alignment = 0;  ///< the recorded one, or else 64; divides `offset`
 };
 
-namespace detail {
+class Archive;
 
-/// A random-access iterator over the values that `element(index)` makes, where `Element` is a small function object.
-template <typename Element>
-class IndexIterator {
+namespace detail {
+/// A random-access iterator over the entries of an archive, which it does not keep.
+class EntryIterator {
  public:
-  using value_type = std::invoke_result_t<const Element&, std::size_t>;
-  using reference = value_type;
+  using value_type = ArchiveEntry;
+  using reference = ArchiveEntry;
   using difference_type = std::ptrdiff_t;
   using iterator_concept = std::random_access_iterator_tag;
   using iterator_category = std::input_iterator_tag;  // C++17 asks forward iterators for real references
 
-  IndexIterator() = default;
-  IndexIterator(Element element, difference_type index) : element_(std::move(element)), index_(index) {}
+  EntryIterator() = default;
+  EntryIterator(const Archive* archive, difference_type index) : archive_(archive), index_(index) {}
 
-  reference operator*() const { return element_(static_cast<std::size_t>(index_)); }
-  reference operator[](difference_type n) const { return *(*this + n); }
-  IndexIterator& operator+=(difference_type n) {
+  reference operator*() const noexcept;
+  reference operator[](difference_type n) const noexcept { return *(*this + n); }
+  EntryIterator& operator+=(difference_type n) {
     index_ += n;
     return *this;
   }
-  IndexIterator& operator-=(difference_type n) { return *this += -n; }
-  IndexIterator& operator++() { return *this += 1; }
-  IndexIterator& operator--() { return *this += -1; }
-  IndexIterator operator++(int) { return std::exchange(*this, *this + 1); }
-  IndexIterator operator--(int) { return std::exchange(*this, *this - 1); }
-  friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
-  friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
-  friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
-  friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) { return a.index_ - b.index_; }
-  friend bool operator==(const IndexIterator& a, const IndexIterator& b) { return a.index_ == b.index_; }
-  friend auto operator<=>(const IndexIterator& a, const IndexIterator& b) { return a.index_ <=> b.index_; }
+  EntryIterator& operator-=(difference_type n) { return *this += -n; }
+  EntryIterator& operator++() { return *this += 1; }
+  EntryIterator& operator--() { return *this += -1; }
+  EntryIterator operator++(int) { return std::exchange(*this, *this + 1); }
+  EntryIterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend EntryIterator operator+(EntryIterator it, difference_type n) { return it += n; }
+  friend EntryIterator operator+(difference_type n, EntryIterator it) { return it += n; }
+  friend EntryIterator operator-(EntryIterator it, difference_type n) { return it -= n; }
+  friend difference_type operator-(const EntryIterator& a, const EntryIterator& b) { return a.index_ - b.index_; }
+  auto operator<=>(const EntryIterator&) const = default;
 
  private:
-  Element element_ = {};
+  const Archive* archive_ = nullptr;
   difference_type index_ = 0;
 };
-
 }  // namespace detail
 
 /// An open archive. Owns its mapping together with the shares from `owner()`. Move-only. Offsets, also those in errors,
@@ -149,8 +136,8 @@ class Archive {
   /// Returns all entries as a random-access range, in the order of the file. Valid until the Archive is moved or
   /// destroyed.
   [[nodiscard]] auto entries() const& noexcept {
-    using Iterator = detail::IndexIterator<EntryAt>;
-    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
+    using Iterator = detail::EntryIterator;
+    return std::ranges::subrange(Iterator(this, 0), Iterator(this, static_cast<std::ptrdiff_t>(size())));
   }
   void entries() const&& = delete;
   /// Returns the entry of this name; absent if there is none. Cost: O(1), no allocation.
@@ -217,10 +204,6 @@ class Archive {
  private:
   friend class ArchiveAccess;
   struct Parts;
-  struct EntryAt {
-    const Archive* archive = nullptr;
-    ArchiveEntry operator()(std::size_t index) const noexcept { return archive->entry(index); }
-  };
   explicit Archive(detail::Owned<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;
   [[nodiscard]] Bytes bytes_at(std::size_t index) const;

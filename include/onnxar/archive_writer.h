@@ -13,21 +13,10 @@
 // An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
 // opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
 // `pack` (convert.h), ModelWriter (model_stream.h) and Model::save (model/model.h).
-//
 // Threads: calls are independent of each other; a lock prevents two edits of one archive at the same time. A writer or
 // an editor takes one call at a time: a second call during the first, from another thread or from a source, throws
 // usage.writer_busy, and both fail.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/options.h"
@@ -51,7 +40,6 @@ struct EntryState;
 }
 
 /// Adds entries to a new archive (ArchiveWriter) or to an existing one (ArchiveEditor). Owns the file; move-only.
-///
 /// The order is: weights, side files, graphs, because an edit can replace and remove only what follows the last weight.
 /// After a graph, `add` throws usage.argument. A side file before a weight is refused when the model is verified: only
 /// the model's links show which entries are weights. In an edit the order applies to the entries that it adds.
@@ -105,7 +93,6 @@ class EntryWriter {
 };
 
 /// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and about 100 bytes per entry.
-///
 /// `finish` gives the complete, synced file its name. A reader never sees half an archive, and a writer that is
 /// destroyed or killed leaves no file. The same calls write the same bytes on every machine.
 class ArchiveWriter : public EntryWriter {

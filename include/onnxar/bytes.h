@@ -4,11 +4,10 @@
 //   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
 //
 // Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host.
-//
 // Threads: the library calls callbacks and sources on the thread of the call, one at a time, and never after the call.
 #pragma once
 
-#include <bit>
+// All other headers take these from here. IWYU pragma: begin_exports
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,10 +16,12 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+// IWYU pragma: end_exports
 
 #include "onnxar/error.h"
 
@@ -42,12 +43,7 @@ inline constexpr std::uint64_t default_threshold = 1024;
 inline constexpr std::uint64_t default_expansion = 8;
 
 /// Returns the alignment of the address of `bytes`: a power of two, at most 4096. Returns 4096 for no bytes.
-inline std::size_t alignment_of(Bytes bytes) noexcept {
-  constexpr std::uintptr_t page = 4096;
-  return bytes.empty() ? page
-                       : std::size_t{1} << static_cast<unsigned>(
-                             std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
-}
+[[nodiscard]] std::size_t alignment_of(Bytes bytes) noexcept;
 
 /// Return a view of the same storage. `as_text` assumes no encoding.
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -72,18 +68,10 @@ enum class Prefetch : std::uint8_t {
 class ByteSpan {
  public:
   ByteSpan() = default;
-  static ByteSpan own(std::vector<std::byte> buffer) {
-    ByteSpan span;
-    span.buffer_ = std::move(buffer);
-    span.owned_ = true;
-    return span;
-  }
+  static ByteSpan own(std::vector<std::byte> buffer) { return {std::move(buffer), {}, nullptr, true}; }
   /// Returns a view of storage that `owner` keeps alive; without an owner, the caller does.
   static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr) {
-    ByteSpan span;
-    span.view_ = bytes;
-    span.owner_ = std::move(owner);
-    return span;
+    return {{}, bytes, std::move(owner), false};
   }
   template <TemporaryContainer T>
   static ByteSpan borrow(T&& bytes, std::shared_ptr<const void> owner = nullptr) = delete;
@@ -112,6 +100,8 @@ class ByteSpan {
   [[nodiscard]] std::shared_ptr<const void> owner() const&& noexcept { return owner_; }
 
  private:
+  ByteSpan(std::vector<std::byte> buffer, Bytes view, std::shared_ptr<const void> owner, bool owned) noexcept
+      : buffer_(std::move(buffer)), view_(view), owner_(std::move(owner)), owned_(owned) {}
   void swap(ByteSpan& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(view_, other.view_);

@@ -8,20 +8,8 @@
 // files beside it, or text (LoadOptions::text_parser); its content decides. `undo` and `recover` are in
 // archive_writer.h, `link` in link.h, `ls` and `digest` in listing.h, `cat` in archive.h, `freeze` in model/model.h.
 // Only the command and Python have `show`, `dump` and `diff`.
-//
 // Threads: calls are independent of each other.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/options.h"
@@ -68,7 +56,6 @@ struct ConvertReport {
 ///
 /// On file systems that can share blocks (XFS, btrfs), payloads of at least 1 MiB at a multiple of 4096 in their source
 /// are not copied: both files share the blocks until one of them changes, which does not affect the other.
-///
 /// With `load.foreign_zips`, also reads PyTorch's ZIP_ARCHIVE (file or folder), tf2onnx's --large_model, and a zip of
 /// one `.onnx` with its data files, and adds a remark.
 ///
@@ -81,7 +68,6 @@ struct ConvertReport {
 /// `save.exclude` matches. docs/families.md ("Folders") says which is the first model, where data is looked for, what a
 /// model package is, and which symbolic links are followed. Names that an archive cannot have are refused together,
 /// each with a suggestion. `unpack` to a folder restores the folder.
-///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (invalid options; in a folder, a symbolic link that leaves it or leads to a folder, or a Git LFS
 /// pointer; a location in a graph of `save.add` that is both an entry and a file beside the graph, with different
@@ -116,7 +102,6 @@ ConvertReport pack(std::span<const ModelFile> models, const std::filesystem::pat
 /// The model's file is named by the stem of `input` (`model` for bytes) and `.onnx`. A model that would reach 2 GiB has
 /// its data in `STEM.onnx.data` beside it, or in `NAME.onnx_data` if its folder is named `onnx`; other models have
 /// their data inside. If `output` is a file, side files are left out.
-///
 /// Throws what `pack` throws; output.not_empty; onnx.model.too_large (one file would reach 2 GiB). Cost: O(bytes).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
                      const SaveOptions& save = {}, const LoadOptions& load = {});
@@ -143,11 +128,9 @@ struct RepackReport {
 /// `*.onnx` in the root; it is read only to check `onnxar.model.name`, and that no tensor names a renamed entry. If the
 /// input is not an archive, other `*.onnx` are checked as graphs, except for their checksums. Drops folders, and bytes
 /// outside the entries: superseded models of an edited archive, comments, gaps. Repacking again changes nothing.
-///
 /// Verifies every CRC-32. Handles locks, files that change and shared blocks like `pack`. Cost: O(bytes). Memory:
 /// buffers, 200 bytes per entry, and the models if entries get new names, the model has a name, or there is
 /// `__MACOSX/`.
-///
 /// Throws io.*, output.exists, zip.*; archive.* (.model.missing: there is no model, or several, or one that only `pack`
 /// can read, since it is in a folder or its links would change); usage.argument (the alignment; a new name for an entry
 /// that does not exist or that the model names); wire.*, onnx.* (of graphs, or with new names).
@@ -188,7 +171,6 @@ struct ExtractedTensor {
 };
 
 /// Writes tensors, each to a file.
-///
 /// `which` is a tensor's name (of several tensors, the initializer of the main graph), else its key in the archive,
 /// else its site (`graph.node[3].attr.value`), else the output of its Constant node. A `~` may follow a site, to
 /// distinguish it from a tensor of that name. `output` is then the file, an existing folder, or a path that ends in
@@ -197,7 +179,6 @@ struct ExtractedTensor {
 /// of strings, unless it matches only these. Files in a folder are named by the tensor's key (KeyMaker). Reads only the
 /// data of these tensors, in pieces, and compares its CRC-32. All files are complete before the first appears. A
 /// failure leaves no file, except files that already replaced others.
-///
 /// Throws usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the candidates' sites; usage.argument
 /// (also if the model's own file would be replaced); onnx.tensor.* (.not_converted: NumPy lacks the type, or typed data
 /// has too many values or some out of range); what `pack` throws. Cost: O(model + written bytes).
@@ -254,7 +235,6 @@ struct ReplaceReport {
 /// graphs that are replaced or removed. Every link is followed, even without LoadOptions::load_external_data. After an
 /// error the archive is unchanged, byte for byte. The report warns (archive.entry.shared) if more tensor names use a
 /// part of an entry than before: in a model that was merged from two archives, tensors of both may use the data of one.
-///
 /// Throws usage.own_name (an entry has, or would have, the name of the archive's file, ignoring case, so they could be
 /// confused); zip.data.crc (of the old model or graph, from which the new one may be made; of entries that move);
 /// usage.argument (a tensor of a graph that stays is linked to `__MODEL_PROTO`; a location with two meanings; two of

@@ -6,28 +6,14 @@
 // A stored entry is valid ONNX external data. A *link* is a copy of the archive's model in which every location is the
 // archive's file name, with offset and length in that file. It is an `.onnx` file beside the archive, or bytes for
 // sessions that are made from memory. Unmodified ONNX Runtime, onnx and onnx_ir load it.
-//
 // An edit keeps links valid. Rewriting the archive breaks them, and a runtime would read wrong weights without
 // noticing. So a link records the state of the archive (spec/links.md), and this library refuses the link if the state
 // differs.
-//
 // A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
-//
 // Threads: calls are independent of each other. Several threads may read one RuntimeModel.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "onnxar/archive.h"
-#include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
@@ -122,7 +108,6 @@ struct FolderLinkReport {
 /// (ARCHIVE.FOLDER--NAME.onnx), and the folder gets symbolic links, which onnx and onnx_ir refuse. A model package of
 /// ONNX Runtime (manifest.json) whose archive stays becomes an installed package instead, whose links are files.
 /// docs/families.md ("Folders of links") has a table of these forms and of what opens them.
-///
 /// An archive that is already in the folder of its links stays there. All files are complete before the first
 /// appears. With ArchivePlace::moved the archive must not be edited during the call; after an error it has its old
 /// name. Ignores `options.graph`. Throws what `link_graphs` throws; usage.argument (two files would have one path; a

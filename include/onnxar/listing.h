@@ -6,16 +6,7 @@
 // Threads: all functions may be called concurrently.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "onnxar/archive.h"
-#include "onnxar/bytes.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 

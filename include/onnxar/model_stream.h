@@ -7,20 +7,7 @@
 // The verbs of convert.h do the same for whole files. Threads: calls are independent of each other.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "onnxar/archive.h"
 #include "onnxar/convert.h"
-#include "onnxar/options.h"
 
 namespace ONNXAR_API onnxar {
 

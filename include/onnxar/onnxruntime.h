@@ -13,7 +13,6 @@
 // All compute what a session of the inline model computes. session_from_memory needs its copy because ONNX Runtime does
 // not accept values that own their buffer as external initializers (seen in 1.23 and 1.31). Kernels that rearrange
 // weights copy them, except with session_from_cache or with the session option `session.disable_prepacking` = "1".
-//
 // A session needs neither the `Archive` nor the file's name, but the file must not be shortened while it is mapped. All
 // throw onnxar::Error for faults of the archive (onnx.link.stale, io.changed: it was replaced during the call), and
 // Ort::Exception for models that ONNX Runtime refuses. Threads: calls are independent of each other; session options
@@ -23,15 +22,6 @@
 #include <onnxruntime_cxx_api.h>
 #include <onnxruntime_session_options_config_keys.h>
 
-#include <cstddef>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "onnxar/archive.h"
 #include "onnxar/link.h"
 #include "onnxar/stored_model.h"
 

@@ -3,15 +3,6 @@
 //   onnxar::pack("model.onnx", "model.onnxar", {.threshold = 4096, .output = {.overwrite = true}});
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "onnxar/bytes.h"
 
 namespace ONNXAR_API onnxar {

@@ -9,14 +9,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/options.h"

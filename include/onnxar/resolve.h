@@ -9,16 +9,6 @@
 // Threads: all functions may be called concurrently.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "onnxar/archive.h"
 #include "onnxar/tensor.h"
 

@@ -11,13 +11,6 @@
 // onnxruntime.h has the calls of ONNX Runtime. Threads: calls are independent of each other.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "onnxar/bytes.h"
 #include "onnxar/link.h"
 
 namespace ONNXAR_API onnxar {

@@ -4,13 +4,6 @@
 //   const auto bytes = onnxar::payload_size(onnxar::DataType::float16, dims);  // 18816
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "onnxar/bytes.h"
 
 namespace ONNXAR_API onnxar {

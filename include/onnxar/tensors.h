@@ -18,14 +18,7 @@
 // | a model file of any form             | extract, as files                         | convert.h      |
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "onnxar/archive.h"
-#include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
 namespace ONNXAR_API onnxar {

@@ -83,6 +83,10 @@ ArchiveEntry Archive::entry(std::size_t index) const& noexcept {
   return {index, entry.name, entry.size, entry.header_offset, entry.crc32};
 }
 
+ArchiveEntry detail::EntryIterator::operator*() const noexcept {
+  return archive_->entry(static_cast<std::size_t>(index_));
+}
+
 std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept {
   const auto index = parts_->opened->directory.find(name);
   if (!index) return std::nullopt;

@@ -3,12 +3,20 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 
 #include "base/sources.h"
 #include "base/text.h"
 
 namespace onnxar {
+
+std::size_t alignment_of(Bytes bytes) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  if (bytes.empty()) return page;
+  return std::size_t{1} << static_cast<unsigned>(
+             std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
+}
 
 void SpanSource::read(const ByteSink& sink) const {
   base::check_sink(sink);

@@ -14,14 +14,7 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
@@ -32,7 +25,6 @@ namespace ONNXAR_API onnxar {
 /// In the skeleton a large tensor has data_location EXTERNAL and a link into the table. Links survive any edit of the
 /// graph: messages may be copied, moved, reordered and deleted; copies share their payload. Payloads without a link are
 /// not saved. Small tensors may also be edited through protobuf.
-///
 /// The table's span of a payload depends on the source and on LoadOptions::no_copy (see ByteSpan):
 ///
 /// | loaded from          | no_copy | span                     | storage lives as long as        |
@@ -183,7 +175,6 @@ struct FreezeReport {
 /// Before that, fills in data from `options.weights`, by name: for initializers without data, and for inputs of the
 /// graph, which become initializers. Type and shape must match; a named dimension accepts any size. Payloads are views
 /// of the file, except data inside the messages of another model, which is copied.
-///
 /// Throws, naming the site, onnx.graph.* (.cycle: nodes that depend on each other, a function that calls itself;
 /// .dangling: an input or output that nothing defines; .duplicate: a value or function defined twice),
 /// onnx.tensor.no_data (a needed initializer). For `weights` throws onnx.weights.* (.type, .shape), numpy.array.*
