@@ -78,6 +78,14 @@ TEST_F(ExpansionTest, SlicesThatOverlapAreRefusedInEveryForm) {
   }
 }
 
+TEST_F(ExpansionTest, TheOrderOfOverlappingSlicesDoesNotMatter) {
+  Messages backwards;
+  for (std::size_t i = 20; i > 0; --i) {
+    backwards.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w.bin", 4 * i));
+  }
+  expect_too_much(written(backwards, 4 * (floats_in_all + 20)), Format::archive);
+}
+
 TEST_F(ExpansionTest, TheOptionAllowsMore) {
   LoadOptions load = {.max_expansion = 20};
   const ConvertReport report = pack(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
