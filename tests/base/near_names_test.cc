@@ -12,6 +12,7 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::string near(std::string_view wanted, const std::vector<std::string>& names) {
   base::NearNames near_names(wanted);
@@ -31,6 +32,20 @@ TEST(NearNames, EditsAreFoundAtBothEndsAndInBetween) {
     EXPECT_EQ(near("abcdefgh", {name}), "; near names: \"" + name + "\"");
   }
   EXPECT_THAT(near("abcdefgh", {"defgh", "hgfedcba"}), IsEmpty());
+}
+
+TEST(NearNames, ListsAtMostFive) {
+  const std::string five = "; near names: \"abc1\", \"abc2\", \"abc3\", \"abc4\", \"abc5\"";
+  EXPECT_EQ(near("abc", {"abc1", "abc2", "abc3", "abc4", "abc5"}), five);
+  EXPECT_EQ(near("abc", {"abc1", "abc2", "abc3", "abc4", "abc5", "abc6"}), five);
+}
+
+TEST(NearNames, ComparesAtMost256Bytes) {
+  const std::string longest(256, 'a');
+  EXPECT_THAT(near(longest, {longest.substr(1)}), Not(IsEmpty()));
+  EXPECT_THAT(near(longest.substr(1), {longest}), Not(IsEmpty()));
+  EXPECT_THAT(near(longest, {longest + "a"}), IsEmpty());
+  EXPECT_THAT(near(longest + "a", {longest}), IsEmpty());
 }
 
 }  // namespace

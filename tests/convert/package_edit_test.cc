@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -113,6 +114,17 @@ TEST_F(Editing, WarnsOfVariantThatIsNeverChosen) {
   EXPECT_THAT(warnings_, IsEmpty());
   edited({}, {{"fp32", "cpu"}, {"int8", "cuda"}, {"enc", "cpu"}});
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Editing, NamesAtMostTenGraphsOfTheArchive) {
+  const auto named = [this](std::size_t graphs) {
+    graphs_.clear();
+    for (std::size_t i = 0; i < graphs; ++i) graphs_.push_back("g" + std::to_string(i) + ".onnx");
+    return std::ranges::count(error_of([this] { edited({}, {{"none", "cpu"}}); }).message(), '.');  // of `.onnx`
+  };
+  EXPECT_EQ(named(9), 9);
+  EXPECT_EQ(named(10), 10);
+  EXPECT_EQ(named(11), 10);
 }
 
 TEST_F(Editing, RefusesWhatCannotBeAVariant) {

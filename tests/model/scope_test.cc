@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -95,6 +96,20 @@ TEST(Scope, RefusesACycleAndListsItsNodes) {
   expect_error(
       error_of([&] { scope.need("a", "graph.output[0]"); }),
       {.code = Code::onnx_graph_cycle, .entry = "graph.node[0]", .says = {"through graph.node[1], graph.node[2]"}});
+}
+
+TEST(Scope, ListsAtMostTenNodesOfACycle) {
+  const auto listed = [](int others) {
+    Listed ring;
+    ring.add("Neg", {"v" + std::to_string(others)}, {"v0"});
+    for (int i = 0; i < others; ++i) ring.add("Neg", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
+    Scope scope = ring.scope();
+    const std::string message = error_of([&] { scope.need("v0", "graph.output[0]"); }).message();
+    return std::ranges::count(message.substr(message.find("through")), '[');
+  };
+  EXPECT_EQ(listed(9), 9);
+  EXPECT_EQ(listed(10), 10);
+  EXPECT_EQ(listed(11), 10);
 }
 
 }  // namespace

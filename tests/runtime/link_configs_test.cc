@@ -117,6 +117,16 @@ TEST(GenaiWithFolder, RefusesWhatIsNotJson) {
   }
 }
 
+TEST(GenaiWithFolder, FollowsFiveLevelsBelowTheModel) {
+  const auto nested = [](int levels, const std::string& options) {
+    std::string text = R"({"session_options": {)" + options + "}}";
+    for (int i = 0; i < levels; ++i) text = R"({"a": )" + text + "}";
+    return R"({"model": )" + text + "}";
+  };
+  EXPECT_EQ(genai_with_folder(nested(5, ""), "../s"), nested(5, option));
+  EXPECT_EQ(genai_with_folder(nested(6, ""), "../s"), nested(6, ""));
+}
+
 TEST(GenaiWithFolder, DeepListsAreNotFollowed) {
   const std::string deep = R"({"model": {"a": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}}";
   EXPECT_EQ(genai_with_folder(deep, "s"), deep);
