@@ -83,7 +83,7 @@ class Declarations:
     def statement(self) -> None:
         lines, self.waiting = self.waiting, []
         code = "\n".join(line for line in lines if not line.lstrip().startswith(("/", "*")))
-        if code.endswith("= delete;"):
+        if code.endswith("= delete;") or re.fullmatch(r"class \w+;", code):
             return
         if found := re.search(r"^class (\w+)[^\n;]*\{$", code, re.MULTILINE):
             self.heading(found[1])

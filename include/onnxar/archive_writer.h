@@ -13,6 +13,7 @@
 // An edit only appends, so readers that have the file mapped are not disturbed. While it writes, the archive cannot be
 // opened (archive.busy). Every earlier state is a prefix of the file (spec/editing.md). To save a whole model, see
 // `pack` (convert.h), ModelWriter (model_stream.h) and Model::save (model/model.h).
+//
 // Threads: calls are independent of each other; a lock prevents two edits of one archive at the same time. A writer or
 // an editor takes one call at a time: a second call during the first, from another thread or from a source, throws
 // usage.writer_busy, and both fail.

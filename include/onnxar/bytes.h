@@ -3,11 +3,12 @@
 //   const onnxar::ByteSpan owned = onnxar::ByteSpan::own(std::vector<std::byte>(100));
 //   const onnxar::ByteSpan view = onnxar::ByteSpan::borrow(owned.bytes());  // the caller keeps `owned` alive
 //
-// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host.
+// Bytes of tensors are raw data as ONNX defines it: numbers are little-endian on every host. Headers that include this
+// one use its standard headers, too.
+//
 // Threads: the library calls callbacks and sources on the thread of the call, one at a time, and never after the call.
 #pragma once
 
-// All other headers take these from here. IWYU pragma: begin_exports
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +22,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-// IWYU pragma: end_exports
 
 #include "onnxar/error.h"
 
@@ -68,11 +68,9 @@ enum class Prefetch : std::uint8_t {
 class ByteSpan {
  public:
   ByteSpan() = default;
-  static ByteSpan own(std::vector<std::byte> buffer) { return {std::move(buffer), {}, nullptr, true}; }
+  static ByteSpan own(std::vector<std::byte> buffer);
   /// Returns a view of storage that `owner` keeps alive; without an owner, the caller does.
-  static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr) {
-    return {{}, bytes, std::move(owner), false};
-  }
+  static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner = nullptr);
   template <TemporaryContainer T>
   static ByteSpan borrow(T&& bytes, std::shared_ptr<const void> owner = nullptr) = delete;
 
@@ -100,8 +98,6 @@ class ByteSpan {
   [[nodiscard]] std::shared_ptr<const void> owner() const&& noexcept { return owner_; }
 
  private:
-  ByteSpan(std::vector<std::byte> buffer, Bytes view, std::shared_ptr<const void> owner, bool owned) noexcept
-      : buffer_(std::move(buffer)), view_(view), owner_(std::move(owner)), owned_(owned) {}
   void swap(ByteSpan& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(view_, other.view_);

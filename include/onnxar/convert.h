@@ -8,6 +8,7 @@
 // files beside it, or text (LoadOptions::text_parser); its content decides. `undo` and `recover` are in
 // archive_writer.h, `link` in link.h, `ls` and `digest` in listing.h, `cat` in archive.h, `freeze` in model/model.h.
 // Only the command and Python have `show`, `dump` and `diff`.
+//
 // Threads: calls are independent of each other.
 #pragma once
 
@@ -68,6 +69,7 @@ struct ConvertReport {
 /// `save.exclude` matches. docs/families.md ("Folders") says which is the first model, where data is looked for, what a
 /// model package is, and which symbolic links are followed. Names that an archive cannot have are refused together,
 /// each with a suggestion. `unpack` to a folder restores the folder.
+///
 /// Throws io.*, output.exists, archive.*, zip.*, wire.*, onnx.* (onnx.model.expansion: LoadOptions::max_expansion);
 /// usage.argument (invalid options; in a folder, a symbolic link that leaves it or leads to a folder, or a Git LFS
 /// pointer; a location in a graph of `save.add` that is both an entry and a file beside the graph, with different

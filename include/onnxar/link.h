@@ -10,6 +10,7 @@
 // noticing. So a link records the state of the archive (spec/links.md), and this library refuses the link if the state
 // differs.
 // A *runtime model* needs no file. ONNX Runtime takes one through `AddExternalInitializers` (onnxruntime.h).
+//
 // Threads: calls are independent of each other. Several threads may read one RuntimeModel.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reads spans as sources, and distinguishes addresses from paths.
+// Makes spans, reads them as sources, and distinguishes addresses from paths.
 #include "onnxar/bytes.h"
 
 #include <algorithm>
@@ -16,6 +16,20 @@ std::size_t alignment_of(Bytes bytes) noexcept {
   if (bytes.empty()) return page;
   return std::size_t{1} << static_cast<unsigned>(
              std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
+}
+
+ByteSpan ByteSpan::own(std::vector<std::byte> buffer) {
+  ByteSpan span;
+  span.buffer_ = std::move(buffer);
+  span.owned_ = true;
+  return span;
+}
+
+ByteSpan ByteSpan::borrow(Bytes bytes, std::shared_ptr<const void> owner) {
+  ByteSpan span;
+  span.view_ = bytes;
+  span.owner_ = std::move(owner);
+  return span;
 }
 
 void SpanSource::read(const ByteSink& sink) const {

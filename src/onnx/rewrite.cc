@@ -5,7 +5,6 @@
 #include <ranges>
 
 #include "base/kept.h"
-#include "onnx/external_data.h"
 #include "onnx/fields.h"
 #include "onnx/rope.h"
 #include "onnx/splice.h"
@@ -15,8 +14,8 @@
 namespace onnxar::onnx {
 namespace {
 
-/// Returns the position for new metadata: after the last field that is not greater, so that fields stay in ascending
-/// order.
+/// Returns the position for new metadata: after the last field whose number is at most that of metadata_props, so that
+/// fields stay in ascending order.
 std::uint64_t place_for_metadata(Bytes model) {
   std::uint64_t place = 0;
   Cursor cursor(model, {0, model.size()});

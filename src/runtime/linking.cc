@@ -99,7 +99,7 @@ onnx::TensorEdit Linking::edit(const onnx::TensorSite& site) {
   const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
   onnx::ExternalLink link{name_, begin_ + offset, bytes.size()};
   if (form_ == LinkForm::prepacked) link.more = prepacked_fields(source_->model(), site.tensor, archive(), begin_);
-  return onnx::TensorEdit::link_to(std::move(link));
+  return onnx::TensorEdit::link_to(link);
 }
 
 /// Warns of a name that is defined twice. The link does not change what a runtime does: ONNX Runtime treats data of

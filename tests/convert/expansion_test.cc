@@ -79,6 +79,7 @@ TEST_F(ExpansionTest, SlicesThatOverlapAreRefusedInEveryForm) {
 }
 
 TEST_F(ExpansionTest, TheOrderOfOverlappingSlicesDoesNotMatter) {
+  // Places are sorted. The next higher place must not be taken for the one that is looked up.
   Messages backwards;
   for (std::size_t i = 20; i > 0; --i) {
     backwards.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w.bin", 4 * i));

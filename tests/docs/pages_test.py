@@ -164,13 +164,13 @@ class Reference(unittest.TestCase):
         text = api_pages.section(api_pages.INCLUDE / "archive.h", "cpp")
         for name in ("open", "entries", "find", "locate", "bytes", "prefetch", "copy", "verify", "resolve", "owner", "is_archive"):
             self.assertRegex(text, rf"[ &]{name}\(")
-        for hidden in ("private:", "= delete", "parts_", "namespace", "IndexIterator("):
+        for hidden in ("private:", "= delete", "parts_", "namespace", "EntryIterator("):
             self.assertNotIn(hidden, text)
 
     def test_bodies_and_comments_follow_their_declarations(self) -> None:
         code = ["/// A.", "class A {", " public:", "  /// F.", "  int f(int a,", "        int b) {", "    return a;", "  }"]
         hidden = ["  void g() = delete;", "", " private:", "  int x;", "};", ""]
-        text = api_pages.declarations("\n".join(["/* top */", "#pragma once", *code, *hidden]), "cpp")
+        text = api_pages.declarations("\n".join(["/* top */", "#pragma once", "class B;", *code, *hidden]), "cpp")
         self.assertEqual(text, "### A\n\n```cpp\n/// A.\nclass A {\n public:\n  /// F.\n  int f(int a,\n        int b);\n};\n```\n")
 
 
