@@ -161,8 +161,8 @@ void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry
 
 std::vector<ArchiveEntry> Archive::graphs() const& {
   std::vector<ArchiveEntry> found;
-  for (std::size_t i = 0; i + 1 < size(); ++i) {
-    if (is_graph_name(entry(i).name)) found.push_back(entry(i));
+  for (const ArchiveEntry& entry : entries()) {
+    if (is_graph_name(entry.name)) found.push_back(entry);
   }
   return found;
 }

@@ -111,7 +111,7 @@ Advice advice_by_directory(Bytes file, Hint of_model) {
       const bool is_for_pack = model.dialect == Dialect::pytorch || !model.folder.empty();
       return {is_for_pack ? Hint::pack_it : of_model};
     } catch (const Error& error) {
-      const bool has_none = error.code() == Code::archive_model_missing && error.entry().empty();
+      const bool has_none = error.entry().empty();  // other errors name the entry that is wrong
       return has_none ? kind_by_entries(directory) : Advice{};
     }
   } catch (const Error&) {

@@ -56,7 +56,7 @@ std::optional<std::string> model_name_of(Bytes model) {
 }
 
 std::optional<std::string> graph_name_fault(const std::string& name) {
-  if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
+  if (name.size() == graph_suffix.size()) return "is empty";
   if (name.ends_with(concat("/", graph_suffix))) return "has nothing after its last slash";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
   if (is_reserved_name(name)) return "begins like a reserved name";

@@ -26,7 +26,7 @@ std::vector<std::string> model_names_of(Bytes model);
 /// Returns the first name of the model, if it is a valid file name. Throws wire.*.
 std::optional<std::string> model_name_of(Bytes model);
 
-/// Returns why a graph cannot have this name (G1, N1 to N17); nothing if it can.
+/// Returns why a graph cannot have this name, which ends in `.onnx` (G1, N1 to N17); nothing if it can.
 std::optional<std::string> graph_name_fault(const std::string& name);
 
 /// Returns the name of the entry that a loader of the unzipped archive opens for `location`: it looks in the folder of

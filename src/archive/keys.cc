@@ -93,7 +93,7 @@ std::string key_stem(std::string_view name) {
   if (stem.empty()) stem = "tensor";
   if (is_digit(stem.front())) stem.insert(0, "_");
   if (is_reserved_name(stem) || os::is_device_name(stem) || !is_key(stem)) stem.insert(0, "t_");
-  if (stem.size() > longest_stem) stem.resize(longest_stem);
+  stem.resize(std::min(stem.size(), longest_stem));
   return stem;
 }
 

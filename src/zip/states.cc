@@ -106,8 +106,7 @@ std::vector<std::uint64_t> state_ends(Bytes file) { return Walk(file).run(); }
 
 std::optional<std::uint64_t> last_end_after(Bytes file, std::uint64_t from) {
   for (std::uint64_t end = file.size(); end >= from + end_record_size; --end) {
-    const auto record = parse_end_record(base::section(file, end - end_record_size));
-    if (record && record->comment_length == 0 && end_at(file, end)) return end;
+    if (parse_end_record(base::section(file, end - end_record_size)) && end_at(file, end)) return end;
   }
   return std::nullopt;
 }

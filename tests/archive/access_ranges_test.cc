@@ -28,6 +28,14 @@ TEST(Ranges, OpeningReadsEndAndDirectoryOnly) {
   EXPECT_EQ(archive.file().size(), built.bytes.size());
 }
 
+TEST(Ranges, ThePlaceOfAnEntryOfAnotherArchiveIsRefused) {
+  const Archive archive = Archive::open(by_ranges(ten_weights().bytes));
+  ArchiveEntry entry = archive.entry(3);
+  EXPECT_EQ(ArchiveAccess::place(archive, entry).size(), 100'000U);
+  ++entry.size;
+  EXPECT_EQ(code_of([&] { return ArchiveAccess::place(archive, entry).size(); }), Code::usage_foreign_entry);
+}
+
 TEST(Ranges, ASourceOfAnEntryFetchesIt) {
   const Archive archive = Archive::open(by_ranges(ten_weights().bytes));
   EXPECT_EQ(all_of(EntrySource(archive, *archive.find("w5"))), pattern(100'000));

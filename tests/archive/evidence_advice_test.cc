@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "archive/evidence.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -39,6 +40,18 @@ TEST(Opening, ErrorNamesThePathAndThePlace) {
   const fs::path path = folder.write_file("a.onnxar", "no zip file at all, but long enough for one");
   expect_error(error_if_any([&] { return Archive::open(path); }),
                {.code = Code::zip_end_missing, .offset = 43U, .path = path});
+}
+
+TEST(Opening, FaultThatFirstUseFindsHasAdvice) {
+  Built built = smallest_archive();
+  put_u16(built.bytes, built.entry(model_entry).header_offset + 30 + std::string_view(model_entry).size(), 0x5455);
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  const Error error = error_of([&] { static_cast<void>(archive.model()); });
+  EXPECT_EQ(error.code(), Code::zip_extra_unknown);
+  EXPECT_EQ(error.advice().hint, Hint::repack_plain_zip);
+  // An error of another file is not explained by this one.
+  const Error of_another(Code::zip_extra_unknown, "wrong", {}, "another");
+  EXPECT_EQ(Evidence{.archive = &archive}(of_another).advice().hint, Hint::none);
 }
 
 TEST(Opening, AReservedNameNeedsANewerReader) {

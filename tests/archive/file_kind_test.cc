@@ -138,6 +138,7 @@ TEST(FileKind, ATensorFlowSavedModelHasVersion1AndGraphs) {
   EXPECT_EQ(kind_of(Message().varint(1, 2).message(2, graph).view()), "");
   EXPECT_EQ(kind_of(Message().varint(1, 1).view()), "");
   EXPECT_EQ(kind_of(Message().varint(1, 1).message(2, Message().message(3, Message())).view()), "");
+  EXPECT_EQ(kind_of(Message().fixed32(1, 1).message(2, graph).view()), "") << "the version is a varint";
   const Message without_graph = Message().varint(1, 1).message(model_field::opset_import, opset("ai", 1));
   EXPECT_EQ(kind_of(without_graph.view()), "") << "a ModelProto of the first version";
 }

@@ -45,6 +45,11 @@ std::vector<std::string> tensor_names(const Archive& archive) {
   return names;
 }
 
+TEST_F(GraphsTest, ASideFileWithoutStemIsNoGraph) {
+  const Archive archive = opened(built_with({zip_entry("a/.onnx", smallest_model())}).bytes);
+  EXPECT_EQ(code_of([&] { return archive.graph("a/.onnx").size(); }), Code::usage_no_such_entry);
+}
+
 TEST_F(GraphsTest, AGraphIsTheModelOfItsArchive) {
   const Archive archive = Archive::open(several());
   const Archive graph = archive.graph("b");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,17 @@ TEST(Identifier, IsWhatCSaysInAscii) {
   for (const std::string_view name : {"", "9a", "a.b", "a b", "a/b", "\xc3\xb6", "a-b", "tokenizer.json"}) {
     EXPECT_FALSE(is_identifier(name)) << name;
   }
+}
+
+TEST(KeyStem, IsAKey) {
+  EXPECT_EQ(key_stem("layer.1/weight"), "layer_1_weight");
+  EXPECT_EQ(key_stem(""), "tensor");
+  EXPECT_EQ(key_stem("1"), "_1");
+  for (const std::string name : {"LICENSE", "README", "__MODEL", "aux"}) EXPECT_EQ(key_stem(name), "t_" + name);
+  for (const std::size_t size : {199U, 200U, 201U}) {
+    EXPECT_EQ(key_stem(std::string(size, 'a')), std::string(std::min<std::size_t>(size, 200), 'a'));
+  }
+  EXPECT_EQ(key_stem(std::string(200, '1')), "_" + std::string(199, '1'));
 }
 
 TEST(ReservedName, AndTheModelsInAnyCaseAreRefusedWithTheirPlace) {

@@ -49,6 +49,12 @@ TEST_F(ListingTest, ListsEveryEntryInTheOrderOfTheFile) {
   EXPECT_EQ(listing.unused_bytes, 0U);
 }
 
+TEST_F(ListingTest, TheFirstEntryMayBeOfAnyKind) {
+  const Message proto = model_of({floats("inside", 1)});
+  EXPECT_EQ(listed(archive_of(proto, {zip_entry("a.txt", blob("x"))})).entries.at(0).kind, EntryKind::side_file);
+  EXPECT_EQ(listed(archive_of(proto, {zip_entry("a", blob("x"))})).entries.at(0).kind, EntryKind::unused);
+}
+
 TEST_F(ListingTest, ListsTensorsAtTheEntryThatHoldsThem) {
   const Message t = tensor("first", dtype::float16, {2, 3}).external("k", 0, 12);
   const Message proto =

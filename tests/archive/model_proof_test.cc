@@ -37,6 +37,13 @@ TEST(ModelProof, RefusesTooFewInlineValuesInGraphs) {
   EXPECT_EQ(refusal_of([&] { prove_written(model_entry, model, {}); }), std::nullopt) << "`check` reports it";
 }
 
+TEST(ModelProof, RefusesOnlyGraphsForTheirSize) {
+  const Blob begin(1);  // no tag, so nothing after it is read
+  const Bytes two_gibibytes(begin.data(), std::size_t{1} << 31U);
+  EXPECT_EQ(code_of([&] { prove_model_entry("g.onnx", two_gibibytes, {}); }), Code::archive_model_too_large);
+  EXPECT_EQ(code_of([&] { prove_model_entry(model_entry, two_gibibytes, {}); }), Code::wire_tag);
+}
+
 TEST(ModelProof, AdvisesToAddMissingEntryOfModel) {
   const Blob model = model_of({linked_floats("w", 4, "none")}).take();
   const auto hint = [&model](std::string_view name) {

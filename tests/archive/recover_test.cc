@@ -181,6 +181,13 @@ TEST_F(EarlierStateTest, DryRunCutsNothing) {
 
 // --- Undone ----------------------------------------------------------------------------------------------------------
 
+TEST_F(EarlierStateTest, UndoVerifiesNoWeight) {
+  Blob damaged = third_.bytes;
+  flip_bit(damaged, third_.entry("w").data_offset);
+  start_with(damaged);
+  EXPECT_EQ(undo(path_, unsynced).size, second_.bytes.size());
+}
+
 TEST_F(EarlierStateTest, EditsAreUndoneOneByOne) {
   start_with(third_.bytes);
   const EarlierState state = undo(path_);

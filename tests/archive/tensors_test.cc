@@ -144,9 +144,10 @@ TEST_F(StoredTensorsTest, StringsBesideEmptyRawDataAreRefused) {
 TEST_F(StoredTensorsTest, TensorOfAnotherArchiveIsRefused) {
   const StoredTensor theirs = only(archive_of(model_of({floats("first", 400), floats("w", 4)})));
   const StoredTensor second = tensors(*archive_).at(1);
-  const auto at_one_place = [](std::string_view name, const Dims& dims) {
-    return archive_of(model_of({tensor(name, dtype::float32, dims).raw_data(pattern(20))}));
+  const auto at_one_place = [](std::string_view name, const Dims& dims, std::uint64_t type = dtype::float32) {
+    return archive_of(model_of({tensor(name, type, dims).raw_data(pattern(20))}));
   };
+  const StoredTensor other_type = only(at_one_place("w", {5, 1}, dtype::int32));
   const StoredTensor other_name = only(at_one_place("v", {5, 1}));
   const StoredTensor other_shape = only(at_one_place("w", {1, 5}));
   static_cast<void>(only(at_one_place("w", {5, 1})));
@@ -155,7 +156,7 @@ TEST_F(StoredTensorsTest, TensorOfAnotherArchiveIsRefused) {
   StoredTensor torn = tensors(*archive_).at(0);
   ++torn.offset;  // the value 5 of a field, which is no tag
   --torn.size;
-  for (const StoredTensor& each : {theirs, second, other_name, other_shape, huge, torn}) {
+  for (const StoredTensor& each : {theirs, second, other_type, other_name, other_shape, huge, torn}) {
     const Error error = error_of([&] { static_cast<void>(data(each)); });
     EXPECT_EQ(error.code(), Code::usage_foreign_entry) << error.what();
   }

@@ -186,6 +186,9 @@ TEST(TensorView, IsRestorableIfMovingDataRestoresTheBytes) {
   EXPECT_TRUE(restorable(TensorBuilder(plain).packed_dims()));
   EXPECT_TRUE(restorable(plain.message().fixed32(900, 1).string(901, "unknown")));
   EXPECT_FALSE(restorable(TensorBuilder(plain).order({tensor_field::raw_data})));
+  const std::vector<std::uint32_t> raw_data_late = {tensor_field::dims, tensor_field::data_type, tensor_field::name,
+                                                    tensor_field::doc_string};
+  EXPECT_FALSE(restorable(TensorBuilder(plain).order(raw_data_late)));
   EXPECT_FALSE(restorable(TensorBuilder(plain).raw_data(pattern(4))));
   EXPECT_FALSE(restorable(TensorBuilder(plain).external_data("location", "stale")));
   EXPECT_TRUE(restorable(TensorBuilder(plain).data_location(0))) << "it stays";

@@ -50,6 +50,10 @@ TEST(CentralHeader, RefusesOtherValuesOfFixedFields) {
             Code::zip_entry_attributes);
 }
 
+TEST(CentralHeader, OneByteOfExtraFieldsIsRefused) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.extra = Blob(1); }), Code::zip_extra_malformed);
+}
+
 TEST(CentralHeader, AlignmentMayBeRepeated) {
   for (const std::uint16_t alignment : std::vector<std::uint16_t>{64, 128, 4096, 16384}) {
     Blob record = extra_record(0xA11E, Blob(2));

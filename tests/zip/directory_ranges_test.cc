@@ -74,6 +74,39 @@ TEST(DirectoryByRanges, NeedsOnlyTheEndAndTheDirectory) {
   expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
 }
 
+TEST(DirectoryByRanges, NeedsAllPlacesOfAnEndRecordToSayThatThereIsNone) {
+  const Blob none(100'000, std::byte{1});
+  RangedFile file(none);
+  const auto need = [&file](std::span<const base::ByteRange> ranges) { file.need(ranges); };
+  EXPECT_EQ(code_of([&] { return zip::Directory::read(file.known(), {}, need).entries().size(); }),
+            Code::zip_end_missing);
+  const std::uint64_t end = 56 + 20 + 22, farthest = 22 + 65535;
+  const std::vector<std::vector<base::ByteRange>> steps = {{{none.size() - end, end}},
+                                                           {{0, 30}, {none.size() - farthest, farthest}}};
+  EXPECT_EQ(file.steps, steps);
+}
+
+TEST(DirectoryByRanges, NeedsExactlyTheLocalHeaderAndTheTailBeforeTheNext) {
+  constexpr std::size_t usual = 30 + 1 + 20 + 6 + 64;  // header, name, sizes, and padding to 64
+  for (const std::size_t longer : {std::size_t{0}, std::size_t{64}, std::size_t{70'000}}) {
+    SCOPED_TRACE(longer);
+    Built built = changed_entry([](ZipEntry& w) { w.data = pattern(100'000); });
+    const zip::Directory directory = zip::Directory::read(built.bytes, {});
+    const std::size_t header = longer == 0 ? usual : 64 + longer;
+    const auto extra = static_cast<std::uint16_t>(std::min<std::size_t>(header - 31, 65535));
+    put_u16(built.bytes, 28, extra);  // the length of the extra fields of `w`
+    RangedFile file(built.bytes);
+    const std::size_t first = 0;
+    directory.need_headers(file.known(), [&file](std::span<const base::ByteRange> ranges) { file.need(ranges); },
+                           {&first, 1});
+    const std::uint64_t next = built.entry(model_entry).header_offset, tail = 56 + 20 + 22;
+    std::vector<std::vector<base::ByteRange>> steps = {{{0, usual}, {next - tail, tail}}};
+    const base::ByteRange whole{0, std::min<std::uint64_t>(31U + extra, 65535)};
+    if (longer != 0) steps.push_back({whole});
+    EXPECT_EQ(file.steps, steps);
+  }
+}
+
 TEST(DirectoryByRanges, NeedsLocalHeadersIfPlacesAreUnknown) {
   const Built built = append_edit(append_edit(smallest_archive(), smallest_model(256, "second")),
                                   smallest_model(256, "third"), {zip_entry("added", pattern(100))});

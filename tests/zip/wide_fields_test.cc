@@ -1,8 +1,11 @@
 // Sizes and offsets that a directory header says through its zip64 field.
+#include "zip/wide_fields.h"
+
 #include <gtest/gtest.h>
 
 #include "zip/directory.h"
 #include "zip/reading.h"
+#include "zip/records.h"
 #include "zip/shared_checks.h"
 
 namespace onnxar::testing {
@@ -98,6 +101,19 @@ TEST(WideFields, RefusesCompleteFieldReadOutOfStep) {
   EXPECT_EQ(code_beside(true, false, false), std::nullopt);
   EXPECT_EQ(code_beside(true, true, false), std::nullopt);
   EXPECT_EQ(code_beside(true, true, true), std::nullopt);
+}
+
+TEST(WideFields, KeepsTheNumbersThatFitIntoTheHeader) {
+  zip::CentralFileHeader header;
+  header.uncompressed_size = 10;
+  header.compressed_size = 5;
+  header.relative_offset_of_local_header = 0xffffffff;
+  Blob field(8);
+  put_u64(field, 0, far);
+  const zip::WideFields wide = zip::read_wide_fields(header, Bytes(field), zip::Rules::foreign, {"w", 0});
+  EXPECT_EQ(wide.size, 10U);
+  EXPECT_EQ(wide.compressed_size, 5U);
+  EXPECT_EQ(wide.header_offset, far);
 }
 
 TEST(WideFields, FieldOfAnotherSizeIsRefused) {
