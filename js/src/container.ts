@@ -236,7 +236,8 @@ export function checkModel(headers: Header[], directory: Directory, limits: Limi
 
 // --- local headers ---------------------------------------------------------------------------------------------------
 
-const MIB = 1 << 20;
+/** The alignment that usual writers give an entry of this size. */
+const usualAlignment = (size: number): number => (size >= 1 << 20 ? 4096 : 64);
 const align = (offset: number, to: number): number => Math.ceil(offset / to) * to;
 
 type Placed = Pick<Header, 'name' | 'offset' | 'size' | 'following'>;
@@ -244,13 +245,13 @@ type Placed = Pick<Header, 'name' | 'offset' | 'size' | 'following'>;
 /** True if the entry ends where usual writers end it (the shortcut of P5). */
 export function endsAsUsual({ name, offset, size, following }: Placed): boolean {
   const least = offset + LOCAL_SIZE + name.length + (size >= NONE_32 ? 20 : 0);
-  const begins = [align(least + 6, size >= MIB ? 4096 : 64), align(least, 64), align(least + 6, 64)];
+  const begins = [align(least + 6, usualAlignment(size)), align(least, 64), align(least + 6, 64)];
   return begins.some((begin) => begin + size === following);
 }
 
 /** Returns the largest size of a usual local header. */
 export function usualLocalSize({ name, size }: Header): number {
-  return LOCAL_SIZE + name.length + 26 + (size >= MIB ? 4096 : 64);
+  return LOCAL_SIZE + name.length + 26 + usualAlignment(size);
 }
 
 /** Returns where an entry's local header ends. Throws L1 if that is after the entry, or there is no header. */

@@ -1,7 +1,7 @@
 // Walks the graphs, nodes and tensors of a ModelProto, with their sites.
 //
 // Two other walks remain separate. onnx::walk_tensors reads the serialised model, without protobuf. onnxar::resolve_all
-// is a public template for the classes of any protobuf: it needs no sites, and must not include private headers.
+// is a public template for the classes of any protobuf, and must not include private headers.
 #pragma once
 
 #include <cstddef>

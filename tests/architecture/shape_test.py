@@ -18,7 +18,7 @@ LONGEST_LINE = 120
 FOLDERS = ("src", "include", "tools", "python/src")
 # Everything that people read, with the suffixes that are read here.
 ALL_FOLDERS = ("src", "include", "tools", "python", "tests", "spec", "bench", "examples", "reader", "js", "docs/tools")
-SUFFIXES = {".c", ".cc", ".h", ".java", ".js", ".mjs", ".py", ".rs", ".ts"}
+SUFFIXES = {".c", ".cc", ".cmake", ".h", ".java", ".js", ".mjs", ".py", ".rs", ".ts"}
 BUILT = {"dist", "node_modules", "target"}
 # Files that may be long: the one header of C, the reader of two files, its copy in the crate.
 LONG_BY_DESIGN = {"include/onnxar/onnxar_c.h", "reader/onnxar_reader.c", "reader/rust/c/onnxar_reader.c"}
@@ -206,7 +206,8 @@ class Shape(unittest.TestCase):
         return [(path.relative_to(ROOT).as_posix(), path.read_text()) for path in paths]
 
     def all_files(self) -> list[tuple[str, str]]:
-        paths = [path for folder in ALL_FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+        paths = [path for folder in ALL_FOLDERS for path in sorted((ROOT / folder).rglob("*"))]
+        paths = [path for path in paths if path.suffix in SUFFIXES or path.name == "CMakeLists.txt"]
         relative = [path.relative_to(ROOT) for path in paths if path.is_file()]
         self.assertGreater(len(relative), 1200)
         return [(path.as_posix(), (ROOT / path).read_text()) for path in relative if not BUILT & set(path.parts)]

@@ -11,6 +11,7 @@
 
 #include "archive/allocations.h"
 #include "archive/opened.h"
+#include "archive/stretched.h"
 #include "onnx/error_of.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -314,6 +315,18 @@ TEST(Zip, IsRecognisedByItsFirstBytes) {
     EXPECT_TRUE(looks_like_zip(as_bytes(begin)));
   }
   EXPECT_FALSE(looks_like_zip(as_bytes("PK00")));
+}
+
+TEST(Archive, ModelHasLessThanTwoGibibytesWhateverTheLimit) {
+  if (sizeof(std::size_t) < sizeof(std::uint64_t)) GTEST_SKIP() << "a file of 2 GiB does not fit in memory";
+  const TempDir folder;
+  const auto size_of_model = [&folder](std::uint64_t size) {
+    const auto path = stretched(folder, smallest_builder(), model_entry, size);
+    const Archive archive = Archive::open(path, {.max_model_size = std::uint64_t{1} << 40U});
+    return archive.model_entry().size;
+  };
+  EXPECT_EQ(size_of_model(model_size_maximum), 0x7fffffffU);
+  EXPECT_EQ(code_of([&] { return size_of_model(0x80000000); }), Code::archive_model_too_large);
 }
 
 }  // namespace

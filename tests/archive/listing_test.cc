@@ -11,6 +11,7 @@
 
 #include "archive/front_end.h"
 #include "archive/opened.h"
+#include "archive/stretched.h"
 #include "support/ranged_blob.h"
 #include "support/samples.h"
 
@@ -53,6 +54,15 @@ TEST_F(ListingTest, TheFirstEntryMayBeOfAnyKind) {
   const Message proto = model_of({floats("inside", 1)});
   EXPECT_EQ(listed(archive_of(proto, {zip_entry("a.txt", blob("x"))})).entries.at(0).kind, EntryKind::side_file);
   EXPECT_EQ(listed(archive_of(proto, {zip_entry("a", blob("x"))})).entries.at(0).kind, EntryKind::unused);
+}
+
+TEST_F(ListingTest, CountsTheZip64FieldOfALargeEntryAsNoPadding) {
+  if (sizeof(std::size_t) < sizeof(std::uint64_t)) GTEST_SKIP() << "a file of 4 GiB does not fit in memory";
+  for (const std::uint64_t size : {sentinel - 63, sentinel + 1}) {
+    const ListedEntry w = ls(stretched(folder_, smallest_builder(), "w", size)).entries.at(0);
+    EXPECT_EQ(w.size, size);
+    EXPECT_EQ(w.padding, w.offset - 30 - 1 - (size > sentinel ? 20 : 0));  // header, name, sizes
+  }
 }
 
 TEST_F(ListingTest, ListsTensorsAtTheEntryThatHoldsThem) {

@@ -187,8 +187,10 @@ def main() -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, chosen at random; the same sources and seed give the same ones")
     parser.add_argument("--seed", type=int, default=0, help="another number gives other mutants of --sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--write", action="store_true", help="write RESULTS.md from what is known of all rooms")
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md if a run of all mutants leaves none without a reason")
     arguments = parser.parse_args()
+    if arguments.write and (arguments.rooms or arguments.again or arguments.sample is not None):
+        parser.error("--write takes a run of all mutants")
     begin = time.monotonic()
     made = instrument(ROOT / "src", files_of(ROOMS), [f"-I{ROOT}/include", f"-I{ROOT}/src"])
     shadow_tree(made.copies, len(made.sites))
@@ -230,10 +232,8 @@ def main() -> int:
     for each in stale:
         print(f"reasons.toml: not needed: {each.file}: {each.function}: {each.text} -> {each.changed}")
     print(f"{time.monotonic() - begin:.0f} s")
-    if arguments.write:
-        everything, _ = report([site for site in made.sites if site.key in known], {site: known[site.key] for site in made.sites
-                                                                                     if site.key in known}, reasons)
-        write_results(everything, made.excluded)
+    if arguments.write and not survivors and not stale:
+        write_results(rows, made.excluded)
     return 1 if survivors or stale else 0
 
 

@@ -74,7 +74,7 @@ TEST(DirectoryByRanges, NeedsOnlyTheEndAndTheDirectory) {
   expect_same(reading.directory, zip::Directory::read(built.bytes, {}));
 }
 
-TEST(DirectoryByRanges, NeedsAllPlacesOfAnEndRecordToSayThatThereIsNone) {
+TEST(DirectoryByRanges, NeedsAllPlacesOfAMissingEndRecord) {
   const Blob none(100'000, std::byte{1});
   RangedFile file(none);
   const auto need = [&file](std::span<const base::ByteRange> ranges) { file.need(ranges); };
@@ -86,7 +86,7 @@ TEST(DirectoryByRanges, NeedsAllPlacesOfAnEndRecordToSayThatThereIsNone) {
   EXPECT_EQ(file.steps, steps);
 }
 
-TEST(DirectoryByRanges, NeedsExactlyTheLocalHeaderAndTheTailBeforeTheNext) {
+TEST(DirectoryByRanges, NeedsExactlyTheHeaderAndTheTailOfTheEntry) {
   constexpr std::size_t usual = 30 + 1 + 20 + 6 + 64;  // header, name, sizes, and padding to 64
   for (const std::size_t longer : {std::size_t{0}, std::size_t{64}, std::size_t{70'000}}) {
     SCOPED_TRACE(longer);

@@ -32,7 +32,7 @@ TEST(ForeignDirectory, ReadsArchives) {
   EXPECT_EQ(read_all(edited.bytes)[2].second, smallest_model(256, "edited"));
 }
 
-TEST(ForeignDirectory, AllowsEndRecordInASupersededModelOfAnArchiveOnly) {
+TEST(ForeignDirectory, AllowsEndRecordInSupersededModelOfArchive) {
   const Built first = smallest_archive();
   Blob file = append_edit(first, smallest_model(256, "edited"), {zip_entry("b", pattern(10))}).bytes;
   const std::size_t at = first.entry(model_entry).data_offset + 100;

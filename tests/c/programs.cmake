@@ -1,0 +1,40 @@
+# The C interface, from C and through Python's ctypes, which cannot load a library that needs a sanitizer's runtime.
+if(TARGET onnxar::c)
+  enable_language(C)
+  # The program is built twice: with the current header, and with the first header of this ABI, as old callers were.
+  # That header was never on Windows, where its type of a descriptor does not fit.
+  set(c_programs onnxar_c_program)
+  if(NOT WIN32)
+    list(APPEND c_programs onnxar_c_v1_program)
+  endif()
+  cmake_path(GET support_system FILENAME c_system)
+  foreach(program IN LISTS c_programs)
+    add_executable(${program} c/program.c c/archive.c c/writing.c c/verbs.c c/graphs.c c/stored.c c/editing.c)
+    target_include_directories(${program} PRIVATE c/${c_system})
+    set_target_properties(${program} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+    target_compile_options(${program} PRIVATE -Wall -Wextra -pedantic $<$<BOOL:${ONNXAR_WERROR}>:-Werror>)
+    target_link_libraries(${program} PRIVATE onnxar::c Threads::Threads)
+    if(WIN32)  # where a program's libraries are looked for in its folder
+      add_custom_command(TARGET ${program} POST_BUILD VERBATIM
+        COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_RUNTIME_DLLS:${program}> $<TARGET_FILE_DIR:${program}>)
+    endif()
+    if(ONNXAR_SANITIZE)  # UBSan in the library needs the C++ runtime, which only the C++ compiler links
+      set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+    endif()
+  endforeach()
+  onnxar_started(onnxar_c_program c_program)
+  set(c_environment ONNXAR_C_PROGRAM=${c_program})
+  if(TARGET onnxar_c_v1_program)
+    target_include_directories(onnxar_c_v1_program BEFORE PRIVATE c/v1)
+    onnxar_started(onnxar_c_v1_program c_v1_program)
+    list(APPEND c_environment ONNXAR_C_V1_PROGRAM=${c_v1_program})
+  endif()
+  foreach(test IN LISTS c_tests)
+    if(test MATCHES "/program_test.py$" OR NOT ONNXAR_SANITIZE)
+      onnxar_python_test(c ${test})
+      cmake_path(GET test STEM stem)
+      set_property(TEST c.${stem} APPEND PROPERTY ENVIRONMENT
+        ONNXAR_C_LIBRARY=$<TARGET_FILE:onnxar_c> ${c_environment})
+    endif()
+  endforeach()
+endif()
