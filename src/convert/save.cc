@@ -19,6 +19,7 @@
 #include "archive/output_options.h"
 #include "base/annotated.h"
 #include "base/crc32.h"
+#include "base/kept.h"
 #include "base/keyed_hash.h"
 #include "base/output_target.h"
 #include "base/progress.h"
@@ -160,6 +161,63 @@ void check_archive_options(const SaveOptions& save, const std::filesystem::path&
   throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums", {}, output);
 }
 
+/// An archive before it is written: what its entries hold, in which order. The constructor throws what is wrong with
+/// it.
+class ArchivePlan {
+ public:
+  /// The plan uses all arguments as long as it exists.
+  ArchivePlan(base::Kept<const LoadedModel> model, base::Kept<const ArchiveCompanions> companions,
+              const std::filesystem::path& output, base::Kept<const SaveOptions> options)
+      : options_(options),
+        companions_(companions),
+        graphs_(companions_.graphs),
+        layout_(
+            output,
+            [this](const std::string&, const onnx::TensorSite& site, const Payload& payload) {
+              return place(site, payload);
+            },
+            model.get().is_family ? Sharing::equal_bytes : Sharing::same_bytes, options_.output.threads) {
+    // Reserves the existing names first: a new key must differ from all of them.
+    for (const std::string_view name : companions_.names()) keys_.reserve(name);
+    for (const std::string& name : model_names_of(model.get().skeleton)) keys_.reserve(name);
+    const auto options_of = [this](const std::string&) -> const SaveOptions& { return options_; };
+    proto_ = place_payloads(model.get(), options_of, layout_, graphs_);
+    check_model_size(proto_.size(), output, Hint::lower_threshold_or_all);
+    entries_ = entries_of(layout_, companions_, graphs_);
+    check_added_links(companions_, entries_, output);
+    prove_graphs(entries_, proto_.size(), output);
+  }
+  ArchivePlan(const ArchivePlan&) = delete;
+  ArchivePlan& operator=(const ArchivePlan&) = delete;
+  ~ArchivePlan() = default;
+
+  /// Moves the remarks to the report. Call it once.
+  void add_to(ConvertReport& report) {
+    report.file_bytes = size_of_archive(entries_, proto_.size(), options_.alignment);
+    report.model_bytes = proto_.size();
+    layout_.add_to(report);
+  }
+  void write(ArchiveWriter& writer) const { write_planned(writer, entries_, proto_, options_.progress); }
+
+ private:
+  PayloadLayout::Placement place(const onnx::TensorSite& site, const Payload& payload) {
+    const std::string checksum = checksum_for(payload, options_);
+    const auto& kept = companions_.weights_by_content;
+    if (const auto entry = kept ? kept->find(*payload.source) : std::nullopt) {
+      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::existing};
+    }
+    return {{keys_.make(site.tensor.name), 0, payload.size(), checksum}};
+  }
+
+  const SaveOptions& options_;
+  const ArchiveCompanions& companions_;
+  KeyMaker keys_;
+  std::vector<PlacedGraph> graphs_;
+  PayloadLayout layout_;
+  onnx::Rope proto_;
+  std::vector<NewEntry> entries_;
+};
+
 }  // namespace
 
 void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
@@ -169,38 +227,15 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));
   expect_free_model_name(model.skeleton, companions.names(), output, {Hint::unpack_unnamed});
-  KeyMaker keys;
-  // Reserves the existing names first: a new key must differ from all of them.
-  for (const std::string_view name : companions.names()) keys.reserve(name);
-  for (const std::string& name : model_names_of(model.skeleton)) keys.reserve(name);
-  const auto place = [&](const std::string&, const onnx::TensorSite& site,
-                         const Payload& payload) -> PayloadLayout::Placement {
-    const std::string checksum = checksum_for(payload, options);
-    const auto& kept = companions.weights_by_content;
-    if (const auto entry = kept ? kept->find(*payload.source) : std::nullopt) {
-      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::existing};
-    }
-    return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
-  };
-  PayloadLayout layout(output, place, model.is_family ? Sharing::equal_bytes : Sharing::same_bytes,
-                       options.output.threads);
-  std::vector<PlacedGraph> graphs = companions.graphs;
-  const onnx::Rope proto =
-      place_payloads(model, [own = &options](const auto&) -> const SaveOptions& { return *own; }, layout, graphs);
-  check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
-  const std::vector<NewEntry> entries = entries_of(layout, companions, graphs);
-  check_added_links(companions, entries, output);
-  prove_graphs(entries, proto.size(), output);
-  report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
-  report.model_bytes = proto.size();
-  layout.add_to(report);
+  ArchivePlan plan(model, companions, output, options);
+  plan.add_to(report);
   if (options.output.dry_run) return;
-  // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
+  // Every link of the model was made for an entry of the plan, except the links of graphs that are written unchanged.
   // Proving the others would walk the model once more.
   const bool verify_model = companions.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
-  write_planned(writer, entries, proto, options.progress);
+  plan.write(writer);
 }
 
 std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& path) {
