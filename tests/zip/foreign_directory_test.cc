@@ -33,13 +33,15 @@ TEST(ForeignDirectory, ReadsArchives) {
 }
 
 TEST(ForeignDirectory, AllowsEndRecordInSupersededModelOfArchive) {
-  const Built first = smallest_archive();
+  ZipBuilder builder = smallest_builder();
+  builder.entries.insert(builder.entries.begin(), zip_entry("v", pattern(100)));
+  const Built first = builder.build_placed();
   Blob file = append_edit(first, smallest_model(256, "edited"), {zip_entry("b", pattern(10))}).bytes;
   const std::size_t at = first.entry(model_entry).data_offset + 100;
   std::ranges::copy(blob("PK\5\6"), file.begin() + static_cast<std::ptrdiff_t>(at));
   put_u16(file, at + 20, static_cast<std::uint16_t>(file.size() - at - 22));  // the rest would be its comment
   EXPECT_EQ(refusal_of_zip(file), std::nullopt);
-  put_u16(file, 30 + 1, 0x5455);  // the id of the first extra field of `w`
+  put_u16(file, 30 + 1, 0x5455);  // the id of the first extra field of `v`, which opening does not read
   EXPECT_EQ(refusal_of_zip(file), (ErrorContext{Code::zip_end_ambiguous, "", at}));
 }
 
