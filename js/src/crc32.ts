@@ -1,3 +1,4 @@
+// The CRC-32 of zip.
 /** Returns eight tables, so that one step of the loop takes eight bytes. */
 function makeTables(): Uint32Array[] {
   const tables = Array.from({ length: 8 }, () => new Uint32Array(256));

@@ -1,3 +1,4 @@
+// Errors, the rules that they name, and checks that throw them.
 /** The rules that a reader enforces: id, code, and the breach in words; '' where each use has words of its own. */
 const RULES = {
   E1: ['zip.end.missing', 'the file does not end in an end record; it is truncated, or not an ONNX archive'],

@@ -43,7 +43,7 @@ def files_of(rooms: tuple[str, ...]) -> list[pathlib.Path]:
     return [path for room in rooms for path in sorted((ROOT / "src" / room).iterdir()) if path.suffix in {".cc", ".h"}]
 
 
-def shadow_tree(copies: dict[str, str], sites: int) -> None:
+def shadow_tree(copies: dict[str, str]) -> None:
     """The project's tree with instrumented sources. What is not compiled differently is linked."""
     TREE.mkdir(parents=True, exist_ok=True)
     for name in ("CMakeLists.txt", "cmake", "include", "proto", "reader", "spec", "examples", "tools", "bench", "tests"):
@@ -121,7 +121,7 @@ def summed(rows: list[Row]) -> Row:
 
 
 def table(rows: dict[str, Row], with_files: bool) -> str:
-    lines = ["|file|sites|killed|survive for a reason|survive|not reached|", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["|room or file|sites|killed|survive for a reason|survive|not reached|", "|---|---:|---:|---:|---:|---:|"]
     for room in ROOMS:
         own = {name: row for name, row in rows.items() if name.startswith(room + "/")}
         lines += [f"|`{name}`|{row.cells()}" for name, row in sorted(own.items()) if with_files]
@@ -193,7 +193,7 @@ def main() -> int:
         parser.error("--write takes a run of all mutants")
     begin = time.monotonic()
     made = instrument(ROOT / "src", files_of(ROOMS), [f"-I{ROOT}/include", f"-I{ROOT}/src"])
-    shadow_tree(made.copies, len(made.sites))
+    shadow_tree(made.copies)
     tests = coverage(build(len(made.sites), arguments.jobs))
     print(f"{len(made.sites)} sites, {len(tests)} tests, built and recorded after {time.monotonic() - begin:.0f} s", flush=True)
 
