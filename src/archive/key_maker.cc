@@ -40,12 +40,13 @@ void KeyMaker::reserve(std::string_view name) {
 
 std::string KeyMaker::make(std::string_view tensor_name) {
   std::string stem = key_stem(tensor_name);
-  const auto [folded, is_free] = parts_->taken.insert(base::folded_copy(stem));
+  const auto [place, is_free] = parts_->taken.insert(base::folded_copy(stem));
   if (is_free) return stem;
-  std::size_t& counter = parts_->counters.try_emplace(*folded, 1).first->second;
+  const std::string& folded = *place;  // stays where it is when the set grows
+  std::size_t& counter = parts_->counters.try_emplace(folded, 1).first->second;
   while (true) {
     const std::string suffix = base::concat("_", ++counter);
-    if (parts_->taken.insert(base::folded_copy(stem) + suffix).second) return stem + suffix;
+    if (parts_->taken.insert(folded + suffix).second) return stem + suffix;
   }
 }
 

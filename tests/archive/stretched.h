@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
-#include <utility>
 
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"

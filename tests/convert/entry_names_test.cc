@@ -1,4 +1,4 @@
-// NameViews of files that entries cannot have: the first fault decides the code, and each name gets a valid proposal.
+// Names of files that entries cannot have: the first fault decides the code, and each name gets a valid proposal.
 #include "convert/entry_names.h"
 
 #include <gmock/gmock.h>
